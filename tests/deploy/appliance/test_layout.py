@@ -89,7 +89,8 @@ def small_root(root: Path, *kernels: str) -> Path:
     for kernel in kernels or ("6.12.1-arm64",):
         put(root, f"boot/vmlinuz-{kernel}", f"kernel {kernel}")
         put(root, f"boot/initrd.img-{kernel}", f"disk {kernel}")
-        put(root, f"usr/lib/linux-image-{kernel}/broadcom/bcm2711-rpi-4-b.dtb", "tree")
+        for tree in ("bcm2711-rpi-4-b", "bcm2837-rpi-3-b", "bcm2837-rpi-zero-2-w"):
+            put(root, f"usr/lib/linux-image-{kernel}/broadcom/{tree}.dtb", "tree")
     put(root, "usr/lib/linux-image-6.12.1-arm64/overlays/disable-bt.dtbo", "overlay")
     put(root, "usr/lib/raspi-firmware/start4.elf", "firmware")
     put(root, "usr/lib/raspi-firmware/kernel8.img", "not ours")
@@ -158,6 +159,8 @@ def test_the_boot_partition_has_what_firmware_and_people_read(image: Path) -> No
         "::/config.txt",
         "::/start4.elf",
         "::/bcm2711-rpi-4-b.dtb",
+        "::/bcm2837-rpi-3-b.dtb",
+        "::/bcm2837-rpi-zero-2-w.dtb",
         "::/overlays/disable-bt.dtbo",
         "::/gateway.example.toml",
     } <= listed

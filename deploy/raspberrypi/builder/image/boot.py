@@ -68,7 +68,8 @@ def _trees(root: Path, folder: Path) -> None:
     """Device trees and their overlays, as both kernels have them: below one folder each."""
     found = sorted((root / "usr/lib").glob("linux-image-*"))
     for kernel in found:
-        for tree in sorted(kernel.glob("broadcom/bcm27*.dtb")):
+        # A Pi 3 and Zero 2 W are bcm2837 to Debian, bcm2710 to Raspberry Pi.
+        for tree in sorted(kernel.glob("broadcom/bcm2[78]*.dtb")):
             shutil.copyfile(tree, folder / tree.name)
         if (kernel / "overlays").is_dir():
             shutil.copytree(kernel / "overlays", folder / "overlays", dirs_exist_ok=True)
