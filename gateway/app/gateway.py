@@ -18,10 +18,11 @@ from adapters.modbus.polls import FORMAT_NAME
 from gateway.admin.keeping.backup import Backups, SettingsFiles
 from gateway.admin.keeping.starting import with_its_data
 from gateway.app.alarms import alarming, self_report
+from gateway.app.broker_link import broker_link
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import MqttContext, broker_link
+from gateway.app.mqtt import MqttContext
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security

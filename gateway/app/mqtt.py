@@ -34,7 +34,6 @@ from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
 from gateway.gates.mqtt.external.measures import external_alarms, external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
-from gateway.gates.mqtt.mosquitto.folder import remove
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.runtime.alarms import Source
 from gateway.runtime.clocks import Clocks
@@ -225,14 +224,6 @@ class OtherBroker:
         finally:
             context.reception.inbox.close()
             await asyncio.to_thread(self.publisher.close)
-
-
-def broker_link(context: MqttContext) -> BrokerLink:
-    """The link to the broker of the settings; what a Mosquitto beside reads goes with its mode."""
-    mqtt = context.config.mqtt
-    if mqtt.mode != "mosquitto":
-        remove(mqtt.mosquitto_dir)
-    return OwnBroker(context) if mqtt.mode == "embedded" else OtherBroker(context)
 
 
 @asynccontextmanager
