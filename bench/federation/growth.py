@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from time import process_time
+from typing import Any
 
 from bench.city.profile import Profile
 from bench.city.streets import CITY, ROADS
@@ -192,12 +193,6 @@ def _lamps(entries: int, roads: int) -> Experiment:
     useless = len(source.carrier.payloads) - _answers(entries)
     off, on = median(spent[False]), median(spent[True])
     engine.close()
-    figures = (
-        Figure("CPU of a lamp's update, federation off", off, "µs"),
-        Figure(f"the same with {entries:,} entries of another", on, "µs"),
-        Figure("on to off", on / off, "times", "1.2 wanted"),
-        Figure("memory of an entry", grown, "bytes", "900 wanted"),
-    )
     members = federated(
         gateways=2,
         subscriptions=len(profile.subscriptions),
@@ -206,12 +201,30 @@ def _lamps(entries: int, roads: int) -> Experiment:
         cpu_us_per_event={"source": on, "home": None},
         carrier="none",
     )
+    told_each = f"told {told[True]}", f"told {told[False]}"
+    return _with_and_without(entries, (off, on, grown), told_each, members)
+
+
+def _with_and_without(
+    entries: int,
+    measured: tuple[float, float, float],
+    told: tuple[str, str],
+    members: Mapping[str, Any],
+) -> Experiment:
+    """The figures of an update without and with federation; notifications must be the same."""
+    off, on, grown = measured
+    figures = (
+        Figure("CPU of a lamp's update, federation off", off, "µs"),
+        Figure(f"the same with {entries:,} entries of another", on, "µs"),
+        Figure("on to off", on / off, "times", "1.2 wanted"),
+        Figure("memory of an entry", grown, "bytes", "900 wanted"),
+    )
     runs = [{**members, "cpu_us_per_event": {"source": off, "home": None}, "gateways": 1}, members]
     return Experiment(
         f"federation growth, {entries:,} entries that do not match a lamp's update",
         figures,
-        digest([f"told {told[True]}", f"useless {useless}"]),
-        digest([f"told {told[False]}", "useless 0"]),
+        digest([told[0], f"useless {members['useless']}"]),
+        digest([told[1], "useless 0"]),
         members={**members, "runs": runs},
     )
 

@@ -2,7 +2,7 @@
 
 import socket
 
-from gateway.app.broker_settings import broker_gate
+from gateway.app.brokers.settings import broker_gate
 from gateway.app.security import Security
 from gateway.config.settings import Config
 from gateway.gates.admin.access.claim import ClaimGate

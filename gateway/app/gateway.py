@@ -15,24 +15,23 @@ from types import TracebackType
 from typing import Self
 
 from adapters.modbus.polls import FORMAT_NAME
-from gateway.admin.keeping.backup import Backups, SettingsFiles
 from gateway.admin.keeping.starting import with_its_data
 from gateway.app.alarms import alarming, self_report
-from gateway.app.broker_link import broker_link
+from gateway.app.brokers.link import broker_link
+from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
+from gateway.app.keeping import keeping_gate
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import MqttContext
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
-from gateway.app.storage import Storage, open_storage, store_path
+from gateway.app.storage import open_storage, store_path
 from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
@@ -164,7 +163,7 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        keeping = self._keeping(storage)
+        keeping = keeping_gate(config, storage, self._settings, self._start_anew)
         self.stages = Stages(
             storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping, kept
         )
@@ -172,13 +171,6 @@ class Gateway:
         storage.keep_up()
         await self._listen(starting, loop_calls)
         await self._serve(starting, guarded)
-
-    def _keeping(self, storage: Storage) -> KeepingGate:
-        config, data = self._config, self._config.gateway.data_dir
-        store = storage.engine.store if config.store.kind == "disk" else None
-        files = SettingsFiles(self._settings, config.named_files)
-        backups = Backups(data, store, storage.journal, files)
-        return KeepingGate(config.gateway.id, data, backups, self._start_anew)
 
     async def _listen(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
         """Take messages of devices from now on."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
+from gateway.app.brokers.mqtt import BrokerLink
 from gateway.app.control import Control
-from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing

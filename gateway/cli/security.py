@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.app.broker_settings import beside_of
+from gateway.app.brokers.settings import beside_of
 from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
 from gateway.cli.options import Commands, add_group, say
 from gateway.cli.verbs import VERBS

@@ -20,6 +20,7 @@ from typing import Self
 
 from gateway.errors import StorageError
 from gateway.journal.limits import JournalLimits
+from gateway.journal.lineage import begin_lineage
 from gateway.journal.manifest import Manifest
 from gateway.journal.migration import migrate
 from gateway.journal.names import raw_path, raw_segments, raw_start
@@ -66,6 +67,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._mine = claim(folder)
+            begin_lineage(folder)
             for path in raw_segments(folder):
                 cut_torn_tail(path)
             migrate(folder, self.origin)

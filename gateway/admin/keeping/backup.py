@@ -21,6 +21,7 @@ from gateway import __version__
 from gateway.admin.keeping.archive import Member, packed
 from gateway.errors import ConflictError
 from gateway.journal import Journal
+from gateway.journal.lineage import lineage
 from gateway.runtime.durable_files import remove_tree
 from gateway.runtime.folders import disk_error
 from gateway.runtime.forms import Forms
@@ -140,6 +141,7 @@ class Backups:
             "base_iri": origin.base_iri,
             "epoch": self._journal.epoch,
             "applied": str(applied or ""),
+            "journal": lineage(self._journal.folder),
             "store": Forms.read().store.writes,
             "settings": "" if self._settings.file is None else self._settings.file.name,
             "left_out": self._settings.left_out(),

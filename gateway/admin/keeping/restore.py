@@ -22,6 +22,7 @@ from gateway.admin.keeping.backup import DATA, FORMAT, HEAD, KEPT, SETTINGS
 from gateway.admin.keeping.replacement import Plan, prepare, put
 from gateway.errors import BadRequestError, ConflictError, GatewayError, TooLargeError
 from gateway.journal.events import Events
+from gateway.journal.lineage import lineage
 from gateway.journal.names import raw_segments, raw_start
 from gateway.journal.record import Position
 from gateway.runtime.folders import disk_error
@@ -44,7 +45,8 @@ _OTHER = "use another backup"
 class Backup:
     """What a backup says of itself; `made_at` is in seconds since 1970.
 
-    `applied` is the epoch of the last reading that its store has, 0 for none.
+    `applied` is the epoch of the last reading that its store has, 0 for none; `journal` says which
+    one it was made beside.
     """
 
     gateway: str
@@ -52,6 +54,7 @@ class Backup:
     version: str
     epoch: int
     applied: int
+    journal: str
     made_at: float
     settings: str
     left_out: tuple[str, ...]
@@ -73,6 +76,7 @@ class Backup:
                 str(told["version"]),
                 max(int(told["epoch"]), applied),
                 applied,
+                str(told["journal"]),
                 datetime.fromisoformat(told["made_at"]).timestamp(),
                 str(told["settings"]),
                 tuple(map(str, told["left_out"])),
@@ -191,10 +195,10 @@ def _look(new: Path) -> None:
 
 
 def _goes_on(journal: Path, backup: Backup) -> bool:
-    """Whether a journal has no readings, or goes on from those that the backup is of."""
+    """Whether a journal has no readings, or is the one that the backup was made beside."""
     if not journal.is_dir():
         return True
     events = Events.read(journal / "manifest.jsonl")
     known = {start.epoch for start in events.starts}
     known |= {raw_start(path).epoch for path in raw_segments(journal) if path.stat().st_size}
-    return not known or bool(known & {backup.epoch, backup.applied})
+    return not known or lineage(journal) == backup.journal

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gateway.admin.profile_checks import Finding
-from gateway.app.broker_settings import external_settings
+from gateway.app.brokers.settings import external_settings
 from gateway.app.federation.members import membership_folder
 from gateway.cli.checking.folder import Where
 from gateway.cli.checking.mosquitto import mosquitto_findings

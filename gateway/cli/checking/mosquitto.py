@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gateway.admin.profile_checks import Finding
-from gateway.app.broker_settings import external_settings
+from gateway.app.brokers.settings import external_settings
 from gateway.app.security import identities_path
 from gateway.cli.checking.folder import Where
 from gateway.config.settings import Config

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from gateway.actuation.limits import ActuationLimits
-from gateway.app.broker_settings import broker_settings
+from gateway.app.brokers.settings import broker_settings
 from gateway.app.security import token_lifetimes_s
 from gateway.app.serving.limits import load_limits, query_limits, request_limits, server_settings
 from gateway.app.subscribers import subscriber_limits

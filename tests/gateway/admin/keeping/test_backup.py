@@ -47,6 +47,7 @@ HEAD_OF_ONE = {
     "gateway": "test",
     "base_iri": "urn:x:",
     "epoch": 1_793_000_000,
+    "journal": "0123456789abcdef0123456789abcdef",
     "applied": "",
     "store": "1",
     "settings": "",

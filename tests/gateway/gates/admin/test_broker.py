@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.app.broker_settings import broker_gate
+from gateway.app.brokers.settings import broker_gate
 from gateway.config.settings import Config, MqttSettings
 from tests.gateway.gates.admin.access.secured import open_house, secured
 from tests.kit.gateways import LOOPBACK, running, settings, write_profile

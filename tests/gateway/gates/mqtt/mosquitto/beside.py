@@ -15,7 +15,7 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from gateway.app.broker_settings import beside_of
+from gateway.app.brokers.settings import beside_of
 from gateway.config.settings import Config, MqttSettings, SecuritySettings
 from gateway.gates.mqtt.mosquitto.configuration import CONFIGURATION
 from gateway.security.identity import Identity

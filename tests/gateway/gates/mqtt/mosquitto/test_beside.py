@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.readings.device import Device
-from gateway.app.broker_settings import beside_of
+from gateway.app.brokers.settings import beside_of
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.settings import Config, TlsSettings

@@ -1,6 +1,6 @@
 """Which link to a broker a gateway has: its own broker, or one that is there."""
 
-from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.brokers.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.gates.mqtt.mosquitto.folder import remove
 
 

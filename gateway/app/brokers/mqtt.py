@@ -14,7 +14,7 @@ from adapters.sparkplug.host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.app.broker_settings import beside_of, broker_settings, external_settings
+from gateway.app.brokers.settings import beside_of, broker_settings, external_settings
 from gateway.app.onboarding import external_listener
 from gateway.app.reception import Reception
 from gateway.app.security import Security
