@@ -21,6 +21,7 @@ from bench.families import families
 from bench.federation import federation
 from bench.http import fanout, http_updates
 from bench.modbus import modbus
+from bench.option_types import adapters, count, positive
 from bench.page import page
 from bench.readings import expiry, ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
@@ -100,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_readings(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--readings",
-        type=_count,
+        type=count,
         metavar="N",
         help=f"default: {ingest.READINGS} for ingest, {latency.READINGS} for latency",
     )
@@ -112,39 +113,39 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
 def _add_seconds(command: argparse.ArgumentParser) -> None:
     default = notification_latency.SECONDS
     text = f"of updates by HTTP at each rate, for latency (default: {default})"
-    command.add_argument("--seconds", type=_count, default=default, metavar="S", help=text)
+    command.add_argument("--seconds", type=count, default=default, metavar="S", help=text)
 
 
 def _add_fanout(command: argparse.ArgumentParser) -> None:
     for name, default in (("--sockets", fanout.SOCKETS), ("--turns", fanout.ROUNDS)):
         text = f"for fanout (default: {default:,})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_observations(command: argparse.ArgumentParser) -> None:
     text = f"for journal (default: {journal.OBSERVATIONS:,})"
     command.add_argument(
-        "--observations", type=_count, default=journal.OBSERVATIONS, metavar="N", help=text
+        "--observations", type=count, default=journal.OBSERVATIONS, metavar="N", help=text
     )
 
 
 def _add_rounds(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--rounds", type=_count, metavar="N", help="of all updates (default: lamp 5, road 1)"
+        "--rounds", type=count, metavar="N", help="of all updates (default: lamp 5, road 1)"
     )
 
 
 def _add_requests(command: argparse.ArgumentParser) -> None:
     text = f"of one turn, for http (default: {http_updates.REQUESTS:,})"
     command.add_argument(
-        "--requests", type=_count, default=http_updates.REQUESTS, metavar="N", help=text
+        "--requests", type=count, default=http_updates.REQUESTS, metavar="N", help=text
     )
 
 
 def _add_scalability(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--subscribers",
-        type=_count,
+        type=count,
         default=scalability.SUBSCRIBERS,
         metavar="N",
         help=f"at most, for scalability (default: {scalability.SUBSCRIBERS:,})",
@@ -157,7 +158,7 @@ def _add_parallel(command: argparse.ArgumentParser) -> None:
         ("--repeats", parallel.ROUNDS, "how often each road is updated"),
     ):
         text = f"{what}, for parallel (default: {default})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_growth(command: argparse.ArgumentParser) -> None:
@@ -167,31 +168,31 @@ def _add_growth(command: argparse.ArgumentParser) -> None:
         ("--triples", growth.TRIPLES, "triples"),
     ):
         text = f"{what}, for growth (default: {default:,})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_shapes(command: argparse.ArgumentParser) -> None:
     for name, default in (("--nodes", shapes_run.NODES), ("--updates", shapes_run.UPDATES)):
         text = f"for shapes (default: {default})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_chat(command: argparse.ArgumentParser) -> None:
     text = f"for chat (default: {chat.MESSAGES})"
-    command.add_argument("--messages", type=_count, default=chat.MESSAGES, metavar="N", help=text)
+    command.add_argument("--messages", type=count, default=chat.MESSAGES, metavar="N", help=text)
 
 
 def _add_families(command: argparse.ArgumentParser) -> None:
     text = f"of each case, for families (default: {families.ROUNDS})"
     command.add_argument(
-        "--case-rounds", type=_count, default=families.ROUNDS, metavar="N", help=text
+        "--case-rounds", type=count, default=families.ROUNDS, metavar="N", help=text
     )
 
 
 def _add_modbus(command: argparse.ArgumentParser) -> None:
     for name, default in (("--devices", modbus.DEVICES), ("--modbus-seconds", modbus.SECONDS)):
         text = f"for modbus (default: {default})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_part(command: argparse.ArgumentParser) -> None:
@@ -203,12 +204,12 @@ def _add_part(command: argparse.ArgumentParser) -> None:
 def _add_events(command: argparse.ArgumentParser) -> None:
     default = federation.EVENTS
     text = f"of a run of a pair, for federation (default: {default:,})"
-    command.add_argument("--events", type=_count, default=default, metavar="N", help=text)
+    command.add_argument("--events", type=count, default=default, metavar="N", help=text)
 
 
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
+        "--roads", type=count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
     )
 
 
@@ -220,12 +221,12 @@ def _add_page(command: argparse.ArgumentParser) -> None:
         ("--crowd", page.CROWD, "streams that are too many to draw"),
     ):
         text = f"{what} (default: {default:,})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_device(command: argparse.ArgumentParser) -> None:
     text = f"at rest, and under load (default: {device.SECONDS})"
-    command.add_argument("--seconds", type=_count, default=device.SECONDS, metavar="S", help=text)
+    command.add_argument("--seconds", type=count, default=device.SECONDS, metavar="S", help=text)
 
 
 def _add_writes(command: argparse.ArgumentParser) -> None:
@@ -235,9 +236,9 @@ def _add_writes(command: argparse.ArgumentParser) -> None:
         ("--rated-tb", writes.RATED_TB, "TB written that a card is rated for"),
     ):
         text = f"{what} (default: {default:g})"
-        command.add_argument(name, type=_positive, default=default, metavar="N", help=text)
+        command.add_argument(name, type=positive, default=default, metavar="N", help=text)
     text = "[journal] fsync_interval_s (default: 0)"
-    command.add_argument("--fsync-interval", type=_positive, default=0.0, metavar="S", help=text)
+    command.add_argument("--fsync-interval", type=positive, default=0.0, metavar="S", help=text)
     text = "an ext4 of its own tells what its journal adds (default: a temporary folder)"
     command.add_argument("--folder", type=Path, metavar="DIR", help=text)
 
@@ -250,18 +251,18 @@ def _add_soak(command: argparse.ArgumentParser) -> None:
         ("--part-seconds", soak.PART_S, "at most for this part"),
     ):
         text = f"{what} (default: {default:,})"
-        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_universities(command: argparse.ArgumentParser) -> None:
     text = "of LUBM, for sepbm and reasoning (default: 1)"
-    command.add_argument("--universities", type=_count, default=1, metavar="N", help=text)
+    command.add_argument("--universities", type=count, default=1, metavar="N", help=text)
 
 
 def _add_sepbm(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--adapter",
-        type=_adapters,
+        type=adapters,
         default=sepbm.ADAPTERS,
         metavar="A,…",
         help=f"for sepbm: {', '.join(sepbm.ADAPTERS)}, sepa=URL (default: all but sepa)",
@@ -279,31 +280,6 @@ def _add_sepbm(command: argparse.ArgumentParser) -> None:
 def _add_ctp(command: argparse.ArgumentParser) -> None:
     text = "for ctp: some points in minutes, the whole, or the paper's grid (default: quick)"
     command.add_argument("--extent", choices=ctp.EXTENTS, default="quick", help=text)
-
-
-def _adapters(text: str) -> Sequence[str]:
-    names = text.split(",")
-    for name in names:
-        if name not in sepbm.ADAPTERS and not name.startswith("sepa=http://"):
-            known = ", ".join(sepbm.ADAPTERS)
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {known}, sepa=http://…")
-    return names
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
 
 
 def _brokers(options: argparse.Namespace) -> Sequence[str]:

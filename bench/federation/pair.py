@@ -54,38 +54,12 @@ def _rate(run: Run, events: int) -> float:
 
 
 def _experiment(found: list[Run], events: int, queries: int, bare_us: float) -> Experiment:
-    _, home = best = max(found, key=lambda run: _rate(run, events))
-    last_source, last_home = found[-1]
-    faults = {name: sum(run[1][name] for run in found) for name in ("lost", "doubled", "foreign")}
-    faults |= {name: last_home[name] for name in ("useless", "late", "duplicates")}
-    cpu = {
-        name: each["cpu_s"] / events * 1e6
-        for name, each in zip(("source", "home"), best, strict=True)
-    }
-    sent, answered = last_source["messages"], last_home["messages"]
-    every = events * len(found)
-    members = federated(
-        gateways=2,
-        subscriptions=queries,
-        events=events,
-        delivered=home["delivered"],
-        lost=faults["lost"],
-        doubled=faults["doubled"],
-        useless=faults["useless"],
-        late=faults["late"],
-        events_per_s=_rate(best, events),
-        cpu_us_per_event=cpu,
-        messages={
-            "announce": sent["needs"] + answered["needs"],
-            "data": sent["data"],
-            "ack": answered["ack"],
-            "recovered": last_home["resyncs"],
-        },
-        bytes_per_event=last_source["bytes"] / every,
-        tls=True,
-    )
+    faults = _faults(found)
+    members = _members(found, events, queries, faults)
+    cpu = members["cpu_us_per_event"]
+    sent, every = found[-1][0]["messages"], events * len(found)
     figures = (
-        Figure("events", _rate(best, events), "/s", "50,000 wanted"),
+        Figure("events", members["events_per_s"], "/s", "50,000 wanted"),
         Figure("CPU, source", cpu["source"], "µs/event"),
         Figure("CPU, home", cpu["home"], "µs/event"),
         Figure("CPU of both", sum(cpu.values()), "µs/event", "25 wanted"),
@@ -103,4 +77,44 @@ def _experiment(found: list[Run], events: int, queries: int, bare_us: float) -> 
         digest(f"{name} 0" for name in wrong),
         (f"the best of {len(found)} runs of {events:,} events; {', '.join(rows)}",),
         members=members,
+    )
+
+
+def _faults(found: list[Run]) -> dict[str, int]:
+    """What went wrong in all runs; the last counts useless, late and doubled messages for all."""
+    _, last_home = found[-1]
+    faults = {name: sum(run[1][name] for run in found) for name in ("lost", "doubled", "foreign")}
+    return faults | {name: last_home[name] for name in ("useless", "late", "duplicates")}
+
+
+def _members(
+    found: list[Run], events: int, queries: int, faults: Mapping[str, int]
+) -> dict[str, Any]:
+    """What `--json` has of the best run, and of the messages of all."""
+    _, home = best = max(found, key=lambda run: _rate(run, events))
+    last_source, last_home = found[-1]
+    cpu = {
+        name: each["cpu_s"] / events * 1e6
+        for name, each in zip(("source", "home"), best, strict=True)
+    }
+    sent, answered = last_source["messages"], last_home["messages"]
+    return federated(
+        gateways=2,
+        subscriptions=queries,
+        events=events,
+        delivered=home["delivered"],
+        lost=faults["lost"],
+        doubled=faults["doubled"],
+        useless=faults["useless"],
+        late=faults["late"],
+        events_per_s=_rate(best, events),
+        cpu_us_per_event=cpu,
+        messages={
+            "announce": sent["needs"] + answered["needs"],
+            "data": sent["data"],
+            "ack": answered["ack"],
+            "recovered": last_home["resyncs"],
+        },
+        bytes_per_event=last_source["bytes"] / (events * len(found)),
+        tls=True,
     )

@@ -138,26 +138,26 @@ def _home(side: Side) -> None:
     made.inbox.until(lambda: not any(map(made.member.missing_events, wanted)), "no events come")
     _say({"ready": True})
     for _ in range(side.runs):
-        expected = {row_text(number) for number in range(side.events)}
         rows.clear()
         cpu_s = process_time()
         made.inbox.until(lambda: len(rows) >= side.events, "events do not come")
         spent_s = process_time() - cpu_s
         seen = asdict(made.member.known[GATEWAY].events.counts)
-        _say(
-            {
-                "last": last,
-                "cpu_s": spent_s,
-                "delivered": sum(rows.values()),
-                "lost": len(expected - rows.keys()),
-                "doubled": sum(count - 1 for count in rows.values()),
-                "foreign": len(rows.keys() - expected),
-                **seen,
-                **made.counted(),
-            }
-        )
+        told = {"last": last, "cpu_s": spent_s, **_compared(rows, side.events)}
+        _say({**told, **seen, **made.counted()})
     sys.stdin.readline()
     made.close()
+
+
+def _compared(rows: Counter[str], events: int) -> dict[str, int]:
+    """The rows that came beside one for each event."""
+    expected = {row_text(number) for number in range(events)}
+    return {
+        "delivered": sum(rows.values()),
+        "lost": len(expected - rows.keys()),
+        "doubled": sum(count - 1 for count in rows.values()),
+        "foreign": len(rows.keys() - expected),
+    }
 
 
 def _say(members: Mapping[str, Any]) -> None:

@@ -18,11 +18,11 @@ from gateway.engine import Limits
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.alarms import AlarmsGate
 from gateway.gates.admin.health_history import HealthHistoryGate
-from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
 from gateway.gates.admin.reasoning import ReasoningGate
 from gateway.gates.admin.rehearsal import RehearsalGate
+from gateway.gates.admin.routers import ROUTERS
 from gateway.gates.admin.windows import WindowsGate
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate

@@ -113,7 +113,7 @@ def test_append_is_in_the_file_only_after_sync(tmp_path: Path) -> None:
 
 def test_epoch_without_observations_leaves_no_file(tmp_path: Path) -> None:
     write(tmp_path, 0)
-    assert {path.name for path in tmp_path.iterdir()} == {"manifest.jsonl", "lock"}
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.jsonl", "lock", "lineage"}
 
 
 def test_a_journal_is_that_of_one_process(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from gateway.errors import BadRequestError, ForbiddenError
 from gateway.gates.admin.actuator_answers import CommandBody
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.mapping_bodies import ApplyBody, TryBody, UndoBody
-from gateway.gates.admin.openapi import ROUTERS, document
+from gateway.gates.admin.openapi import document
 from gateway.gates.admin.rehearsal import RehearsalGate, RehearseBody
+from gateway.gates.admin.routers import ROUTERS
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.json_body import Body, checked
 from gateway.gates.http.json_interface import JsonInterface
