@@ -22,14 +22,16 @@ EVERY = f"{PREFIXES} SELECT ?v {{ {{ ?s <urn:p> ?v }} UNION {{ ?s sosa:hasSimple
 
 
 @asynccontextmanager
-async def house(folder: Path, *, log: bool) -> AsyncIterator[dict[str, Gateway]]:
+async def house(folder: Path, *, log: bool | None = None) -> AsyncIterator[dict[str, Gateway]]:
+    """Three gateways; `log` None is as [federation] alone has it."""
     ports = {name: free_port() for name in NAMES}
     async with AsyncExitStack() as stack:
         opened = {}
         for name in NAMES:
             made = config(folder / name, name, ports)
-            kept = made.model_copy(update={"events": EventsSettings(log=log)})
-            opened[name] = await stack.enter_async_context(running(kept))
+            if log is not None:
+                made = made.model_copy(update={"events": EventsSettings(log=log)})
+            opened[name] = await stack.enter_async_context(running(made))
         yield opened
 
 
@@ -46,7 +48,7 @@ async def told(client: ClientConnection, count: int) -> dict[str, list[str]]:
 
 
 async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
-    async with house(tmp_path, log=True) as opened:
+    async with house(tmp_path) as opened:
         async with socket(opened["hall"]) as client:
             first = await whole(client, EVERY, mode="event")
         for number in range(3):
