@@ -19,7 +19,7 @@ from packaging.version import Version
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import Target
 
-EXTRAS = ("try", "ship", "modbus")
+EXTRAS = ("try", "ship", "modbus", "federation")
 """What a device can use beyond the base; Spark and its Java belong to the archive's machine.
 
 Not `federation`: 33 MB of zenoh would take the installed package over its 200 MB.

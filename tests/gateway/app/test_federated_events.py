@@ -1,5 +1,6 @@
 """Events of several gateways behind a position: what happened while nobody asked comes, once."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,7 +13,7 @@ from websockets.asyncio.client import ClientConnection
 from gateway.app.gateway import Gateway
 from gateway.config.events import EventsSettings
 from tests.gateway.app.test_federated_gateways import NAMES, config, tell, whole
-from tests.gateway.app.test_windows_at_the_gates import notification, socket
+from tests.gateway.app.test_windows_at_the_gates import http, notification, socket
 from tests.kit.gateways import PREFIXES, free_port, running, update
 
 pytest.importorskip("zenoh", reason="the extra federation is not installed")
@@ -47,6 +48,19 @@ async def told(client: ClientConnection, count: int) -> dict[str, list[str]]:
     return found
 
 
+async def until_confirmed(opened: Gateway, peer: str) -> None:
+    """Return once a peer has confirmed all events that this gateway keeps."""
+    async with http(opened) as client:
+        while True:
+            members = (await client.get("/federation")).json()["members"]
+            if next(each for each in members if each["name"] == peer)["event_log_bytes"] == 0:
+                break
+            await asyncio.sleep(0.1)
+        text = (await client.get("/metrics")).text
+        assert f'sosa_gateway_federation_event_log_bytes{{peer="{peer}"}} 0' in text
+        assert "\nsosa_gateway_event_log_bytes 0" not in text
+
+
 async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
     async with house(tmp_path) as opened:
         async with socket(opened["hall"]) as client:
@@ -66,6 +80,7 @@ async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
                 "cellar": ["20", "21", "22"],
                 "hall": ["10", "11", "12"],
             }
+            await until_confirmed(opened["attic"], "hall")
 
 
 async def test_without_a_log_what_is_lost_is_said(tmp_path: Path) -> None:
