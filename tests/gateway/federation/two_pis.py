@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -24,6 +24,7 @@ from websockets.sync.connection import Connection
 
 from tests.gateway.app.test_kill import COMMAND
 from tests.kit.gateways import LOOPBACK, WAIT_S, Program, free_port, write_profile
+from tests.kit.namespaces import Namespace
 from tests.kit.tcp_proxy import TcpProxy
 
 Json = dict[str, Any]
@@ -36,10 +37,12 @@ SETTLED_S = 90.0
 
 @dataclass(slots=True)
 class Pi:
-    """A gateway: where its settings are, where it listens, its process while it runs."""
+    """A gateway: where its settings are, where others find it; perhaps in a network of its own."""
 
     name: str
     folder: Path
+    host: str = LOOPBACK
+    space: Namespace | None = None
     listen: int = field(default_factory=free_port)
     http: int = field(default_factory=free_port)
 
@@ -47,11 +50,11 @@ class Pi:
     def toml(self) -> Path:
         return self.folder / "gateway.toml"
 
-    def write(self, via: int, listen: int, join_port: int) -> None:
+    def write(self, via: str, listen: int, join_port: int) -> None:
         self.folder.mkdir(exist_ok=True)
         self.toml.write_text(
             f'[gateway]\nid = "{self.name}"\n'
-            f'[federation]\nvia = "{LOOPBACK}:{via}"\nlisten = "{LOOPBACK}:{listen}"\n'
+            f'[federation]\nvia = "{via}"\nlisten = "{self.host}:{listen}"\n'
             f"join_port = {join_port}\n"
             f'[store]\nkind = "memory"\n[mqtt]\nport = 0\n[http]\nport = {self.http}\n'
             f'[websocket]\nport = 0\n[jsap]\nprofiles = ["observations", '
@@ -61,30 +64,59 @@ class Pi:
 
     def type(self, *words: str) -> str:
         """What a person types at it; what it says. Raises CalledProcessError."""
-        command = (*COMMAND, "federation", words[0], "--config", str(self.toml), *words[1:])
+        command = self._command("federation", words[0], "--config", str(self.toml), *words[1:])
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     @contextmanager
     def running(self) -> Iterator[Program]:
-        with Program(*COMMAND, "run", "--config", str(self.toml)) as program:
+        with Program(*self._command("run", "--config", str(self.toml))) as program:
             program.wait_for('"serving"')
             yield program
 
+    def _command(self, *words: str) -> tuple[str, ...]:
+        return (*(() if self.space is None else self.space.prefix), *COMMAND, *words)
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Sockets that this thread opens are in the gateway's network."""
+        with nullcontext() if self.space is None else self.space.entered():
+            yield
+
+    @contextmanager
+    def asked(self) -> Iterator[HTTPConnection]:
+        """Somebody beside it who speaks HTTP."""
+        connection = HTTPConnection(LOOPBACK, self.http, timeout=60)
+        with self.beside():
+            connection.connect()
+        with closing(connection):
+            yield connection
+
     def update(self, text: str) -> None:
         """Execute an UPDATE."""
-        connection = HTTPConnection(LOOPBACK, self.http, timeout=60)
-        post(connection, text)
-        connection.close()
+        with self.asked() as connection:
+            post(connection, text)
 
     def members(self) -> list[Json]:
-        connection = HTTPConnection(LOOPBACK, self.http, timeout=WAIT_S)
-        connection.request("GET", "/federation")
-        told: list[Json] = json.loads(connection.getresponse().read())["members"]
-        connection.close()
-        return told
+        with self.asked() as connection:
+            connection.request("GET", "/federation")
+            told: list[Json] = json.loads(connection.getresponse().read())["members"]
+            return told
 
     def hears_all(self) -> bool:
-        return all(each["state"] == "up" for each in self.members())
+        found = self.members()
+        return bool(found) and all(each["state"] == "up" for each in found)
+
+    def join(self, code: str, host: str) -> None:
+        """Be a member, as soon as the door is open: within a second."""
+
+        def is_in() -> bool:
+            try:
+                self.type("join", code, host)
+            except subprocess.CalledProcessError:
+                return False
+            return True
+
+        until(is_in)
 
 
 class TwoPis:
@@ -96,27 +128,17 @@ class TwoPis:
             stack.enter_context(TcpProxy(each.listen)) for each in (self.source, self.home)
         ]
         to_source, to_home = (each.port for each in self._ways)
-        join_port = free_port()
-        self.source.write(to_source, self.source.listen, join_port)
+        via, join_port = f"{LOOPBACK}:{to_source}", free_port()
+        self.source.write(via, self.source.listen, join_port)
         codes = json.loads(self.source.type("create", "house", "--json"))["codes"]
         self.at_source = stack.enter_context(self.source.running())
         # It says where the proxy is, and listens behind it.
-        self.home.write(to_source, to_home, join_port)
-        self._join(codes[0], f"{LOOPBACK}:{join_port}")
-        self.home.write(to_source, self.home.listen, join_port)
+        self.home.write(via, to_home, join_port)
+        self.home.join(codes[0], f"{LOOPBACK}:{join_port}")
+        self.home.write(via, self.home.listen, join_port)
         self.at_home = stack.enter_context(self.home.running())
-        until(lambda: self.source.hears_all() and bool(self.source.members()))
-        until(lambda: self.home.hears_all() and bool(self.home.members()))
-
-    def _join(self, code: str, host: str) -> None:
-        def is_in() -> bool:
-            try:
-                self.home.type("join", code, host)
-            except subprocess.CalledProcessError:  # the door opens within a second
-                return False
-            return True
-
-        until(is_in)
+        until(self.source.hears_all)
+        until(self.home.hears_all)
 
     def stall(self) -> None:
         for each in self._ways:
@@ -178,18 +200,18 @@ class Writer:
         self._thread.join()
 
     def _write(self) -> None:
-        connection = HTTPConnection(LOOPBACK, self._pi.http, timeout=60)
-        number = 0
-        while not self._ends.wait(1 / PER_S):
-            number += 1
-            post(connection, f"INSERT DATA {{ <urn:s{number}> <urn:n> {number} }}")
-            self.stated.append(number)
-            self.there.add(number)
-            old = number - 20
-            if old > 0 and old % 3 == 0:
-                post(connection, f"DELETE DATA {{ <urn:s{old}> <urn:n> {old} }}")
-                self.there.discard(old)
-        connection.close()
+        with self._pi.asked() as connection:
+            while not self._ends.wait(1 / PER_S):
+                self._state(connection, len(self.stated) + 1)
+
+    def _state(self, connection: HTTPConnection, number: int) -> None:
+        post(connection, f"INSERT DATA {{ <urn:s{number}> <urn:n> {number} }}")
+        self.stated.append(number)
+        self.there.add(number)
+        old = number - 20
+        if old > 0 and old % 3 == 0:
+            post(connection, f"DELETE DATA {{ <urn:s{old}> <urn:n> {old} }}")
+            self.there.discard(old)
 
 
 def post(connection: HTTPConnection, text: str) -> None:
@@ -208,9 +230,9 @@ class Client:
         self.events: list[int] = []
         self.faults: list[str] = []
         self._aliases: dict[str, int] = {}
-        self._socket: Connection = connect(
-            f"ws://{LOOPBACK}:{pi.http}/subscribe", ping_interval=None
-        )
+        with pi.beside():
+            address = f"ws://{LOOPBACK}:{pi.http}/subscribe"
+            self._socket: Connection = connect(address, ping_interval=None)
         for alias, members in (("union", {}), ("event", {"mode": "event"})):
             body = {"sparql": EVERY, "gateways": "all", "alias": alias, **members}
             self._socket.send(json.dumps({"subscribe": body}))
@@ -248,6 +270,10 @@ class Client:
                 if self.rows[number] not in (0, 1):
                     self.faults.append(f"{number} is there {self.rows[number]} times")
 
+    def has(self, events: int) -> bool:
+        """Whether so many events were told."""
+        return len(self.events) >= events
+
     @property
     def there(self) -> set[int]:
         return {number for number, count in self.rows.items() if count}
@@ -261,7 +287,7 @@ def check(writer: Writer, client: Client) -> None:
     """All that was stated has come, once and in order; nobody writes any more."""
 
     def is_all() -> bool:
-        return len(client.events) >= len(writer.stated) and client.there == writer.there
+        return client.has(len(writer.stated)) and client.there == writer.there
 
     try:
         until(is_all)
