@@ -139,7 +139,7 @@ def _settings(data: Path) -> Mapping[str, object]:
     """As they are; none where there are none, or such as cannot be read."""
     try:
         return tomllib.loads((data / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 

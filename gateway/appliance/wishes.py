@@ -21,6 +21,7 @@ from gateway.security.claim import ALPHABET, normal
 MOST_BYTES = 65_536
 """A longer file is nobody's wishes."""
 
+_MOST_DEPTH, _MOST_BITS = 20, 64
 CLAIM_SIGNS = 10
 _SSH_KEY = re.compile(
     r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-[a-z0-9@.-]+)"
@@ -79,13 +80,26 @@ def read_document(file: Path) -> dict[str, object]:
     if len(content) > MOST_BYTES:
         raise WishError(f"has more than {MOST_BYTES} bytes: that is no file of settings")
     try:
-        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+        document = tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         raise WishError("is no text in UTF-8: save it again as plain text") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
         raise WishError(f"cannot be understood: {error}") from error
     except RecursionError as error:
         raise WishError("is nested too deeply") from error
+    _require_plain(document, _MOST_DEPTH)
+    return document
+
+
+def _require_plain(value: object, depth: int) -> None:
+    """Dotted keys nest without end, and a number in base 16 has no bound: nobody reads on then."""
+    if depth < 0:
+        raise WishError("is nested too deeply")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise WishError("has a number that is too large for any setting")
+    nested = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in nested:
+        _require_plain(each, depth - 1)
 
 
 def wishes_of(document: Mapping[str, object]) -> tuple[Wishes, list[str]]:

@@ -224,6 +224,10 @@ def test_what_is_wrong_is_told_and_the_rest_is_done(places: Places) -> None:
         (b"\xff\xfe[\x00d\x00", "no text in UTF-8"),
         (b"#" * 70_000, "more than 65536 bytes"),
         (b"a = " + b"[" * 5000 + b"]" * 5000, "nested too deeply"),
+        (b"http." + b".".join([b"a"] * 20_000) + b" = 1", "nested too deeply"),
+        (b"[device." + b".".join([b"a"] * 500) + b"]\n", "nested too deeply"),
+        (b"[http]\nport = " + b"9" * 5000, "cannot be understood"),
+        (b"[http]\nport = 0x" + b"f" * 20_000, "too large for any setting"),
     ],
 )
 def test_a_file_that_cannot_be_read_costs_nothing_but_itself(
@@ -281,7 +285,16 @@ def test_the_data_stay_where_they_are(places: Places) -> None:
     assert str(config(places).gateway.data_dir) == "/var/lib/sosa-gateway"
 
 
-@pytest.mark.parametrize("text", ["http = 3", "[mqtt.users.a]\nb = 1", "[[http]]\nport = 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http = 3",
+        "[mqtt.users.a]\nb = 1",
+        "[[http]]\nport = 1",
+        "[mqtt.users]\na = 1\nb = 2",
+        '[[modbus.buses]]\nname = 3\ndevice = 4\nline = "x"',
+    ],
+)
 def test_settings_of_the_wrong_shape_are_told_and_left_out(places: Places, text: str) -> None:
     write(places, text)
     assert "Not everything" in first_boot(places)
