@@ -28,6 +28,9 @@ _SSH_KEY = re.compile(
     r" [A-Za-z0-9+/]{40,2000}={0,2}"
     r"( [^\x00-\x1f\x7f]{0,200})?"
 )
+_NO_ZONES = {"localtime"}
+"""Debian has it among the zones: a link to what it would be linked from."""
+
 _HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -157,7 +160,7 @@ def _name(value: object) -> str:
 
 def _timezone(value: object) -> str:
     text = _text(value)
-    if text not in available_timezones():
+    if text not in available_timezones() - _NO_ZONES:
         raise WishError(f"there is no time zone {text!r}; one is written like Europe/Rome")
     return text
 
@@ -178,7 +181,10 @@ def _wifi(value: object) -> Wifi:
 def _ethernet(value: object) -> FixedAddress:
     table = _table(value, ("address", "gateway", "dns"))
     try:
-        address = ipaddress.ip_interface(_text(table.get("address", "")))
+        written = _text(table.get("address", ""))
+        if "/" not in written:  # which would be an address without a network
+            raise ValueError(f"{written!r} has no length of its network")
+        address = ipaddress.ip_interface(written)
         router = table.get("gateway", "")
         servers = [ipaddress.ip_address(_text(each)) for each in _list(table.get("dns", []))]
         gateway = str(ipaddress.ip_address(_text(router))) if router else ""

@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,8 @@ HOSTILE = [
     f'ssh_keys = ["{SSH_KEY}\\nssh-rsa x"]',
     'ethernet = { address = "1.2.3.4/24\\nDNS=6.6.6.6" }',
     'ethernet = { address = "nowhere" }',
+    'ethernet = { address = "192.168.1.5" }',
+    'timezone = "localtime"',
     'claim_code = "0000000000"',
     'claim_code = "AAAA"',
     'broker_password = "a\\nb"',
@@ -277,6 +280,21 @@ def test_a_hostile_wish_is_told_and_writes_nothing(places: Places, wish: str) ->
         "etc/nftables/ports.nft",
         "etc/sosa-gateway/gateway.toml",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[device.wifi]\nssid = "home"\npasword = "hunter-22"\n',
+        '[mqtt]\npasswort = "hunter-22"\n',
+        '[device]\nclaimcode = "hunter-22"\n',
+        '[shipping]\nto = "sftp://me:hunter-22@backup.lan/house"\n',
+    ],
+)
+def test_a_secret_whose_name_is_mistyped_is_wiped_too(places: Places, text: str) -> None:
+    write(places, text)
+    first_boot(places)
+    assert "hunter-22" not in everything(places.boot)
 
 
 def test_the_data_stay_where_they_are(places: Places) -> None:
@@ -341,11 +359,13 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     write(places, GOOD)
     left, real = [writes], durable_files.write_durably
 
-    def cut(path: Path, content: bytes, mode: int) -> None:
+    def cut(
+        path: Path, content: bytes, mode: int, like: os.stat_result | None = None
+    ) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise PowerCut
-        real(path, content, mode)
+        real(path, content, mode, like)
 
     with monkeypatch.context() as patched:
         for each in (module, claim_code, secrets):
@@ -357,6 +377,35 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     assert config(places).mqtt.host == "broker.lan"
     assert (places.data / "etc/hostname").read_text() == "kitchen-1\n"
     assert not (places.boot / "gateway.toml").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.parametrize("steps", range(3))
+def test_a_power_cut_leaves_no_settings_that_the_gateway_cannot_read(
+    places: Places, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    os.chown(places.state, 4711, 4712)
+    left, real = [steps], {name: getattr(os, name) for name in ("chown", "chmod")}
+
+    def cut_before(name: str) -> Callable[..., None]:
+        def step(*arguments: Any, **named: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise PowerCut
+            real[name](*arguments, **named)
+
+        return step
+
+    with monkeypatch.context() as patched:
+        for name in real:
+            patched.setattr(os, name, cut_before(name))
+        with suppress(PowerCut):
+            first_boot(places)
+    first_boot(places)
+    file = places.data / "etc/sosa-gateway/gateway.toml"
+    for each, mode in ((file.parent, 0o750), (file, 0o640)):
+        found = each.stat()
+        assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (0, 4712, mode)
 
 
 def test_the_command_prints_what_the_report_says(
@@ -407,6 +456,11 @@ def test_a_new_device_opens_what_it_serves_by_tls_and_nothing_else(places: Place
         ('[mqtt]\nmode = "mosquitto"\n', "8443, 8883, 9443"),
         ("[tls]\nhttp_port = 443\nwebsocket_port = 0\nmqtt_port = 0\n", "443"),
         ('[mqtt]\nhost = "127.0.0.1"\n', "8443, 9443"),
+        ('[federation]\nvia = "hub.lan"\n', "7447, 7448, 8443, 8883, 9443"),
+        (
+            '[federation]\nvia = "hub.lan"\nlisten = "0.0.0.0:99999"\njoin_port = 80\n',
+            "80, 8443, 8883, 9443",
+        ),
     ],
 )
 def test_the_open_ports_are_those_of_the_settings(places: Places, wish: str, ports: str) -> None:
