@@ -1,12 +1,14 @@
 """A backup of a running gateway, restored by another one that then gives the same answers."""
 
 import asyncio
+import gzip
 import io
 import itertools
 import json
 import os
 import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -249,6 +251,8 @@ def archive(folder: Path, *members: Member, **head: object) -> Path:
         "data/journal/x",
         "x",
         "settings/",
+        "settings//evil",
+        "settings/a\nb",
     ],
 )
 def test_a_path_leads_nowhere_else(tmp_path: Path, name: str) -> None:
@@ -257,6 +261,74 @@ def test_a_path_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     with path.open("rb") as source, pytest.raises(BadRequestError):
         unpack(tmp_path / "data", source)
     assert not list(tmp_path.rglob("evil"))
+
+
+@pytest.mark.parametrize("name", ["my house (1).ttl", "città/Brick 1.4.ttl", "a" * 200 + ".ttl"])
+def test_files_come_back_whatever_people_call_them(tmp_path: Path, name: str) -> None:
+    path = archive(tmp_path, Member(f"settings/{name}", b"content"))
+    (tmp_path / "data").mkdir()
+    with path.open("rb") as source:
+        assert unpack(tmp_path / "data", source).settings == {name: b"content"}
+
+
+def test_a_file_is_in_a_backup_once(tmp_path: Path) -> None:
+    for second in ("saved.jsap", "saved.jsap/x"):
+        path = archive(tmp_path, *(Member(f"{DATA}{n}", b"") for n in ("saved.jsap", second)))
+        (tmp_path / "data").mkdir(exist_ok=True)
+        with path.open("rb") as source, pytest.raises(BadRequestError, match="twice"):
+            unpack(tmp_path / "data", source)
+
+
+def raw(tmp_path: Path, *heads: tuple[bytes, bytes]) -> Path:
+    """A backup with these members behind its first, by kind and content."""
+    path, text = tmp_path / "raw.backup", json.dumps(HEAD_OF_ONE).encode()
+    with gzip.open(path, "wb", 1) as file:
+        for kind, content in ((tarfile.REGTYPE, text), *heads):
+            head = tarfile.TarInfo(HEAD)
+            head.type, head.size = kind, len(content)
+            file.write(head.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512))
+        file.write(bytes(1024))
+    (tmp_path / "data").mkdir()
+    return path
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_head_without_end_is_not_read_into_memory(tmp_path: Path, kind: bytes) -> None:
+    path = raw(tmp_path, (kind, bytes(20_000_000)))
+    tracemalloc.start()
+    try:
+        with path.open("rb") as source, pytest.raises(BadRequestError, match="longer than any"):
+            unpack(tmp_path / "data", source)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_heads_of_heads_are_refused(tmp_path: Path) -> None:
+    path = raw(tmp_path, *[(tarfile.XHDTYPE, b"11 path=xx\n")] * 3000)
+    with path.open("rb") as source, pytest.raises(BadRequestError, match="is no backup"):
+        unpack(tmp_path / "data", source)
+
+
+def test_settings_are_bounded_in_all(tmp_path: Path) -> None:
+    path = archive(tmp_path, *(Member(f"settings/{n}", bytes(1000)) for n in range(5)))
+    (tmp_path / "data").mkdir()
+    with (
+        path.open("rb") as source,
+        patch("gateway.admin.keeping.restore._SETTINGS_BYTES", 4500),
+        pytest.raises(TooLargeError, match="settings"),
+    ):
+        unpack(tmp_path / "data", source)
+
+
+@pytest.mark.parametrize(
+    "head", [{"format": float("inf")}, {"epoch": float("inf")}, {"made_at": "0001-01-01T00:00:00"}]
+)
+def test_a_head_with_impossible_numbers_is_refused(tmp_path: Path, head: dict[str, object]) -> None:
+    path = archive(tmp_path, **head)
+    (tmp_path / "data").mkdir()
+    with path.open("rb") as source, pytest.raises(BadRequestError, match="cannot be read"):
+        unpack(tmp_path / "data", source)
 
 
 def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:
