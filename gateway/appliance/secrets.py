@@ -12,9 +12,7 @@ from pathlib import Path
 from gateway.appliance.toml_text import toml_of
 from gateway.runtime.durable_files import sync_folder, write_durably
 
-_SECRET = re.compile(
-    r"pas+|pw|wor[dt]|secret|psk|token$|(?<!ssh_)(?<!authorized_)key$|code", re.I
-)
+_SECRET = re.compile(r"pas+|pw|wor[dt]|secret|psk|token$|(?<!ssh_)(?<!authorized_)key$|code", re.I)
 """Also as it is mistyped, or abbreviated: what no setting is called stays in the file too."""
 
 _LOGIN = re.compile(r"//[^/@\s]*:[^/@\s]*@")

@@ -359,9 +359,7 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     write(places, GOOD)
     left, real = [writes], durable_files.write_durably
 
-    def cut(
-        path: Path, content: bytes, mode: int, like: os.stat_result | None = None
-    ) -> None:
+    def cut(path: Path, content: bytes, mode: int, like: os.stat_result | None = None) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise PowerCut
