@@ -18,7 +18,7 @@ from pyoxigraph import Store
 
 from gateway.admin.keeping.archive import Content, unpacked
 from gateway.admin.keeping.backup import DATA, FORMAT, HEAD, KEPT, SETTINGS
-from gateway.admin.keeping.replacement import Plan, prepare, put
+from gateway.admin.keeping.replacement import BEFORE_UPGRADE, Plan, prepare, put
 from gateway.errors import BadRequestError, ConflictError, GatewayError, TooLargeError
 from gateway.journal.events import Events
 from gateway.journal.lineage import lineage
@@ -122,7 +122,7 @@ class Unpacked:
         other readings goes aside with `replace` alone.
         """
         names = put(self.new, KEPT)
-        dropped = tuple(each for each in KEPT if each not in names)
+        dropped = (*(each for each in KEPT if each not in names), BEFORE_UPGRADE)
         if not _goes_on(self.data / "journal", self.backup):
             if not replace:
                 raise ConflictError(

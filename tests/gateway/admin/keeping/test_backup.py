@@ -22,9 +22,10 @@ from gateway.admin.keeping.backup import DATA, HEAD
 from gateway.admin.keeping.replacement import finish
 from gateway.admin.keeping.restore import unpack
 from gateway.app.gateway import Gateway
+from gateway.appliance.upgrade.kept_data import require_all_since
 from gateway.cli.command import main
 from gateway.config.file import load_config
-from gateway.errors import BadRequestError, TooLargeError
+from gateway.errors import BadRequestError, TooLargeError, UpgradeError
 from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
@@ -496,7 +497,10 @@ async def test_a_backup_comes_back_by_http(tmp_path: Path) -> None:
 
 async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None:
     file = machine(tmp_path / "one")
+    (tmp_path / "one/data").mkdir()
+    (tmp_path / "one/data/coming.backup").write_text("what came before the power went")
     async with started(file) as gateway, httpx.AsyncClient() as client:
+        assert not list((tmp_path / "one/data").glob("*.backup"))
         url = f"http://{LOOPBACK}:{gateway.http_port}/restore"
         with patch("gateway.gates.admin.keeping._LEFT_FREE", 1 << 60):
             answer = await client.post(url, content=b"a backup")
@@ -506,6 +510,18 @@ async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None
         assert not list((tmp_path / "one/data").glob("*.backup"))
         let = gateway
     let_go(let)
+
+
+def test_a_restore_ends_the_way_back_to_data_from_before_an_upgrade(tmp_path: Path) -> None:
+    """A rollback later would put back a life that was left, with clients that were revoked."""
+    backup, data = archive(tmp_path, Member(f"{DATA}saved.jsap", b"new")), tmp_path / "data"
+    (data / "kept/1.0").mkdir(parents=True)
+    (data / "kept/1.0/kept.json").write_text('{"applied": ""}')
+    assert main(["restore", str(backup), "--config", str(tmp_path / "gateway.toml")]) == 0
+    finish(data)
+    assert (data / "saved.jsap").read_text() == "new"
+    with pytest.raises(UpgradeError, match="none of its own is kept"):
+        require_all_since(data, "1.0")
 
 
 def test_a_restore_that_is_killed_anywhere_leaves_the_old_or_the_new(
