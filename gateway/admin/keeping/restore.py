@@ -24,6 +24,7 @@ from gateway.journal.events import Events
 from gateway.journal.lineage import lineage
 from gateway.journal.names import raw_segments, raw_start
 from gateway.journal.record import Position
+from gateway.runtime.clocks import FIRST
 from gateway.runtime.folders import disk_error
 from gateway.runtime.forms import Forms
 from gateway.security.identity_store import read_identities
@@ -36,9 +37,6 @@ _EACH_BYTES = 512
 """What a file of settings takes at least, however short."""
 
 _LEFT_FREE = 16_777_216
-_THIS_PROGRAM_BEGAN = 1_761_955_200
-"""2025-11-01: a clock that says less was never set."""
-
 _OTHER = "use another backup"
 
 
@@ -101,7 +99,7 @@ class Backup:
                     "give one that is higher than any that this gateway ever began",
                 )
             return asked - 1
-        if now <= max(self.epoch, self.made_at, _THIS_PROGRAM_BEGAN):
+        if now <= max(self.epoch, self.made_at, FIRST.timestamp()):
             return None
         return int(now)
 
