@@ -146,8 +146,7 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        history = None if kept is None else kept.history
-        beside = Beside(loop_calls, guarded, clocks, tasks, history)
+        beside = Beside(loop_calls, guarded, clocks, tasks, kept)
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)

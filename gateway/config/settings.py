@@ -230,6 +230,12 @@ class Config(Section):
         return folder.is_relative_to(data)
 
     @property
+    def keeps_events(self) -> bool:
+        """Whether events of requests are kept: as it is said, or where others may miss them."""
+        said = self.events.log
+        return self.federation.is_on if said == "federation" else said
+
+    @property
     def http_port(self) -> int:
         """Where HTTP is bound: the port with TLS where that is on."""
         return self.http.port if self.tls.mode == "off" else self.tls.http_port
