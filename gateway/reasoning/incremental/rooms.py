@@ -4,7 +4,7 @@ Place: under `Reasoner`. A room is made when something is read in its domain; "*
 graph that holds a premise.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pyoxigraph import NamedNode, Quad
 
@@ -18,6 +18,7 @@ from gateway.reasoning.incremental.joint import Copies
 from gateway.reasoning.incremental.parting import AllKinds, Parted, Parting
 from gateway.reasoning.incremental.program import Edges, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
+from gateway.reasoning.incremental.silence import Silence
 from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import Source
 
@@ -82,9 +83,11 @@ Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
 
 class Reading:
-    """Which quads a program reads, and of which domain they are."""
+    """Which quads a program reads, and of which domain they are; `closures` are by graph."""
 
-    def __init__(self, program: Program, domains: Domains) -> None:
+    def __init__(
+        self, program: Program, domains: Domains, closures: Mapping[GraphName, Closure]
+    ) -> None:
         self.program = program
         self.predicates = frozenset(
             name
@@ -97,6 +100,7 @@ class Reading:
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
         self._parting: Parting | None = None
+        self.silence = Silence(self.predicates, program.classes, closures)
 
     def domain(self, graph: GraphName) -> Domain | None:
         """The domain that reads the graph."""
@@ -137,7 +141,7 @@ class Reading:
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """What is derived from at once, and what may wait; None where nothing can."""
         if self._parting is None or self._parting.relevance is not relevance:
-            self._parting = Parting(self.predicates, self.program.classes, relevance)
+            self._parting = Parting(self.predicates, self.program.classes, self.silence, relevance)
         return self._parting.part(delta, kinds)
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
