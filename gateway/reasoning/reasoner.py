@@ -485,7 +485,7 @@ class Reasoner:
             return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
         now, before = self._existing(), self._there
-        if now != before:
+        if now is not before and now != before:
             self._there = now
             created += tuple(graph for graph in self._special if graph in now - before)
             dropped += tuple(graph for graph in self._special if graph in before - now)

@@ -26,7 +26,7 @@ class Assertions(Propagation):
 
     def take_all_up(self, quads: Iterable[Quad]) -> None:
         """Take up quads; those of one subject that stand together cost less."""
-        individuals = self.individuals
+        individuals, take_up = self.individuals, self.take_up
         last: Term | None = None
         subject = None
         for quad in quads:
@@ -36,7 +36,7 @@ class Assertions(Propagation):
                 subject = individuals.get(term)
                 if subject is None:
                     subject = individuals[term] = Individual(term)
-            self.take_up(quad, subject)
+            take_up(quad, subject)
 
     def retract_all(self, quads: Iterable[Quad]) -> None:
         """Retract quads, as `take_all_up` takes them up."""
