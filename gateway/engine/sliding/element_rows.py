@@ -6,16 +6,18 @@ Place: instead of `star` for windows by range, as long as each subject is of one
 observation is. Then its rows come and go with it, whatever the range: they are found once, when it
 enters the first window, and kept once for all. What two elements say of one subject has to be
 joined: then it is not sure any more, and each window goes on with a star of its own.
+Rows that are grouped as they are, are not kept: their key and numbers are all that groups need.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from pyoxigraph import Triple
 
-from gateway.engine.sliding.measured import Measured, measured
-from gateway.engine.sliding.star import Star
+from gateway.engine.sliding.group_key import GroupKey, group_key
+from gateway.engine.sliding.measured import measured
+from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
 from gateway.windows.content import Change
 from gateway.windows.owners import Record
@@ -36,17 +38,31 @@ _MOST_SHARED = 10_000
 _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueDictionary()
 
 
+class Grouped(NamedTuple):
+    """The places of a row that are the key of its group, and those that are added up."""
+
+    key: tuple[int, ...]
+    arguments: tuple[int, ...]
+
+    def numbers(self, row: Row) -> Any:
+        """What is added up as numbers: a Measured where it is one, else a tuple of them."""
+        if len(self.arguments) == 1:
+            return measured(row[self.arguments[0]])
+        return tuple([measured(row[place]) for place in self.arguments])
+
+
 class Said(NamedTuple):
     """What an element says by one star: hashes of subjects, or the one there is, and rows.
 
-    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what
+    Of one that is grouped its `key`, and `what` are its numbers; of none or several no `key`, and
+    `what` are such pairs. Where rows are not grouped as they are, `what` are they. `others` is what
     it says by other stars.
     """
 
     of: object
     subjects: int | tuple[int, ...]
-    rows: Rows
-    numbers: tuple[tuple[Measured, ...], ...]
+    key: GroupKey | None
+    what: Any
     others: "Said | None"
 
 
@@ -54,25 +70,26 @@ _said: Callable[[type[Said], tuple[object, ...]], Said] = tuple.__new__
 """A third of the time of calling the class."""
 
 
-def element_rows(timeline: Timeline, star: Star, *, is_measured: bool) -> "ElementRows":
+def element_rows(timeline: Timeline, star: Star, grouped: Grouped | None) -> "ElementRows":
     """The rows of a timeline's elements by such a star, shared by all who have them."""
-    name = timeline, (star.name, is_measured)
+    name = timeline, (star.name, grouped)
     found = _known.get(name)
     if found is None:
-        found = _known[name] = ElementRows(star, is_measured=is_measured)
+        found = _known[name] = ElementRows(star, grouped)
     return found
 
 
 class ElementRows:
     """With `is_sure` no subject is of two elements that were entered and are in the timeline.
 
-    Rows are told with their numbers where they are to be measured. Subjects are known by their
-    hashes: two of one hash count as one, which costs time alone.
+    Rows that are `grouped` as they are, are told so. Subjects are known by their hashes: two of one
+    hash count as one, which costs time alone.
     """
 
-    def __init__(self, star: Star, *, is_measured: bool) -> None:
+    def __init__(self, star: Star, grouped: Grouped | None) -> None:
         self.is_sure = True
-        self._is_measured = is_measured
+        self._grouped = grouped
+        self._key = None if grouped is None else picker(grouped.key)
         self._name = object()
         self._star = star
         self._subjects: dict[int, Record] = {}
@@ -143,10 +160,16 @@ class ElementRows:
         if len(rows) > 1:  # one that is there twice counts once
             entries = star.entries(tuple(dict.fromkeys(triples)))
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
-        numbers: tuple[tuple[Measured, ...], ...] = ()
-        if self._is_measured:
-            numbers = tuple([tuple(map(measured, row)) for row in rows])
-        return _said(Said, (self._name, subjects, rows, numbers, others))
+        key, what = self._of_groups(rows)
+        return _said(Said, (self._name, subjects, key, what, others))
+
+    def _of_groups(self, rows: Rows) -> tuple[GroupKey | None, Any]:
+        key_of, grouped = self._key, self._grouped
+        if key_of is None or grouped is None:
+            return None, rows
+        if len(rows) == 1:
+            return group_key(key_of(rows[0])), grouped.numbers(rows[0])
+        return None, tuple([(group_key(key_of(row)), grouped.numbers(row)) for row in rows])
 
     def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
         """The triples that the star looks at."""
@@ -170,12 +193,12 @@ def _depth(said: Said | None) -> int:
 
 
 class Followed:
-    """The elements of one window, by the rows of a star."""
+    """The elements of one window, by the rows of a star, which may be `grouped` as they are."""
 
-    def __init__(self, content: RangeContent, star: Star, *, is_measured: bool) -> None:
+    def __init__(self, content: RangeContent, star: Star, grouped: Grouped | None) -> None:
         self._content = content
         self._star = star
-        self._is_measured = is_measured
+        self._grouped = grouped
         self._begin()
 
     @property
@@ -183,12 +206,11 @@ class Followed:
         """Whether its rows are those of its elements."""
         return self._rows.is_sure
 
-    def rows(self) -> Iterator[Row]:
-        """All rows of the window."""
-        for record in self._content.records:
-            yield from self._rows.said(record).rows
+    def all(self) -> Iterator[Said]:
+        """What all elements of the window say."""
+        return map(self._rows.said, self._content.records)
 
-    def change(self, change: Change) -> tuple[list[Said], list[Said]]:
+    def change(self, change: Change) -> tuple[Sequence[Said], Sequence[Said]]:
         """What the elements say that go and those that come; it counts where it `is_sure` then."""
         if self._content.holder is not self._timeline:
             self._begin()  # a clock was set
@@ -202,6 +224,6 @@ class Followed:
 
     def _begin(self) -> None:
         self._timeline = self._content.holder
-        self._rows = element_rows(self._timeline, self._star, is_measured=self._is_measured)
+        self._rows = element_rows(self._timeline, self._star, self._grouped)
         for record in self._content.records:
             self._rows.enter(record)

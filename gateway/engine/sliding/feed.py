@@ -42,11 +42,11 @@ class Feed:
             self._rest = _Kept(rows.rest, rows.names, store)
             self.names = (*rows.names, *rows.rest.shown)
 
-    def fill(self, content: Content) -> None:
+    def fill(self, content: Content, groups: Groups) -> None:
         """Begin with what a window has; to be done once."""
         self._content = content
         if isinstance(content, RangeContent):
-            followed = Followed(content, self._star, is_measured=self._is_plain)
+            followed = Followed(content, self._star, groups.grouped if self._is_plain else None)
             if followed.is_sure:
                 self._followed = followed
                 return
@@ -77,8 +77,11 @@ class Feed:
         self._wanted[constants] = self._wanted.get(constants, 0) + 1
         if self._wanted[constants] == 1:
             groups.open(constants, touched)
-            rows = [row for row in self._all() if self._constants_of(row) == constants]
-            self._move(rows, groups, +1, touched)
+            if self._followed is not None and self._is_plain:
+                groups.follow(self._followed.all(), +1, touched)
+            else:
+                rows = [row for row in self._all() if self._constants_of(row) == constants]
+                self._move(rows, groups, +1, touched)
         return touched
 
     def unwant(self, constants: Row, groups: Groups) -> list[Group]:
@@ -92,7 +95,9 @@ class Feed:
         return groups.close(constants)
 
     def _all(self) -> Iterable[Row]:
-        return self._star.rows() if self._followed is None else self._followed.rows()
+        if self._followed is None:
+            return self._star.rows()
+        return (row for said in self._followed.all() for row in said.what)
 
     def change(self, artq: Artq, changes: Iterable[Change], groups: Groups) -> list[Group]:
         """Take up a change of the store, then what left and entered the window.
@@ -121,12 +126,12 @@ class Feed:
         gone, come = followed.change(change)
         if not followed.is_sure:
             return False
-        for sides, times in ((gone, -1), (come, +1)):
-            for said in sides:
-                if self._is_plain:
-                    groups.move(said.rows, times, touched, said.numbers)
-                else:
-                    self._move(said.rows, groups, times, touched)
+        for side, times in ((gone, -1), (come, +1)):
+            if self._is_plain:
+                groups.follow(side, times, touched)
+            else:
+                for said in side:
+                    self._move(said.what, groups, times, touched)
         return True
 
     def _join(self, groups: Groups, touched: list[Group]) -> None:

@@ -76,7 +76,7 @@ class SlidingUnit:
 
     def fill(self, content: Content) -> None:
         """Begin with what the window has; to be called before there are members."""
-        self._feed.fill(content)
+        self._feed.fill(content, self._groups)
 
     def listen(self) -> None:
         """Be told what the window does from its next step on."""
