@@ -9,20 +9,17 @@ joined: then it is not sure any more, and each window goes on with a star of its
 Rows that are grouped as they are, are not kept: their key and numbers are all that groups need.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from pyoxigraph import Triple
 
-from gateway.engine.sliding.group_key import GroupKey, group_key
-from gateway.engine.sliding.measured import measured
+from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
 from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
-from gateway.windows.content import Change
 from gateway.windows.owners import Record
 from gateway.windows.parted import Parted
-from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 
 Rows = tuple[Row, ...]
@@ -36,19 +33,6 @@ _MOST_SAID = 8
 _MOST_SHARED = 10_000
 
 _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueDictionary()
-
-
-class Grouped(NamedTuple):
-    """The places of a row that are the key of its group, and those that are added up."""
-
-    key: tuple[int, ...]
-    arguments: tuple[int, ...]
-
-    def numbers(self, row: Row) -> Any:
-        """What is added up as numbers: a Measured where it is one, else a tuple of them."""
-        if len(self.arguments) == 1:
-            return measured(row[self.arguments[0]])
-        return tuple([measured(row[place]) for place in self.arguments])
 
 
 class Said(NamedTuple):
@@ -99,8 +83,9 @@ class ElementRows:
     def enter(self, record: Record) -> Said:
         """What an element says that is in a window now; looks whether it is sure."""
         said: Said | None = record.said
-        if said is None or said.of is not self._name:
-            said = self._kept(record)
+        if said is not None and said.of is self._name:
+            return said  # another window has let it in
+        said = self._kept(record)
         known, subjects = self._subjects, said.subjects
         for subject in (subjects,) if isinstance(subjects, int) else subjects:
             if known.setdefault(subject, record) is not record:
@@ -111,7 +96,9 @@ class ElementRows:
 
     def leave(self, record: Record) -> Said:
         """What an element says that is in a window no more."""
-        said = self.said(record)
+        said: Said | None = record.said
+        if said is None or said.of is not self._name:
+            said = self.said(record)
         if record.own is None:  # nor in any other
             known, subjects = self._subjects, said.subjects
             for subject in (subjects,) if isinstance(subjects, int) else subjects:
@@ -190,40 +177,3 @@ def _depth(said: Said | None) -> int:
     while said is not None:
         said, depth = said.others, depth + 1
     return depth
-
-
-class Followed:
-    """The elements of one window, by the rows of a star, which may be `grouped` as they are."""
-
-    def __init__(self, content: RangeContent, star: Star, grouped: Grouped | None) -> None:
-        self._content = content
-        self._star = star
-        self._grouped = grouped
-        self._begin()
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether its rows are those of its elements."""
-        return self._rows.is_sure
-
-    def all(self) -> Iterator[Said]:
-        """What all elements of the window say."""
-        return map(self._rows.said, self._content.records)
-
-    def change(self, change: Change) -> tuple[Sequence[Said], Sequence[Said]]:
-        """What the elements say that go and those that come; it counts where it `is_sure` then."""
-        if self._content.holder is not self._timeline:
-            self._begin()  # a clock was set
-        entered, left = change.entered, change.left
-        if entered and left and (len(entered) > 1 or len(left) > 1 or entered[0] is left[0]):
-            both = set(entered).intersection(left)
-            entered = [each for each in entered if each not in both]
-            left = [each for each in left if each not in both]
-        leave, enter = self._rows.leave, self._rows.enter
-        return [leave(record) for record in left], [enter(record) for record in entered]
-
-    def _begin(self) -> None:
-        self._timeline = self._content.holder
-        self._rows = element_rows(self._timeline, self._star, self._grouped)
-        for record in self._content.records:
-            self._rows.enter(record)

@@ -12,7 +12,7 @@ from gateway.engine.dataset import Quads
 from gateway.engine.incremental.solve import take
 from gateway.engine.incremental.states import Now
 from gateway.engine.lutt import Artq
-from gateway.engine.sliding.element_rows import Followed
+from gateway.engine.sliding.followed import Followed
 from gateway.engine.sliding.groups import Group, Groups
 from gateway.engine.sliding.query import Rows
 from gateway.engine.sliding.rest import Ends, Key, Rest
@@ -78,7 +78,8 @@ class Feed:
         if self._wanted[constants] == 1:
             groups.open(constants, touched)
             if self._followed is not None and self._is_plain:
-                groups.follow(self._followed.all(), +1, touched)
+                for said in self._followed.all():
+                    groups.follow(said, +1, touched)
             else:
                 rows = [row for row in self._all() if self._constants_of(row) == constants]
                 self._move(rows, groups, +1, touched)
@@ -105,6 +106,13 @@ class Feed:
         The groups that may show something else. Raises UnsureError.
         """
         touched: list[Group] = []
+        followed = self._followed
+        if self._is_plain and followed is not None:
+            for change in changes:
+                if not followed.move(change, groups, touched):
+                    self._join(groups, touched)
+                    break  # with all that was to come
+            return touched
         if self._rest is not None and artq.runs:
             self._rest.take(artq, groups, touched)
         for change in changes:
@@ -114,7 +122,7 @@ class Feed:
                 self._move(come, groups, +1, touched)
             elif not self._follow(self._followed, change, groups, touched):
                 self._join(groups, touched)
-                break  # with all that was to come
+                break
         if self._rest is not None:
             self._rest.tidy()
         return touched
@@ -127,11 +135,8 @@ class Feed:
         if not followed.is_sure:
             return False
         for side, times in ((gone, -1), (come, +1)):
-            if self._is_plain:
-                groups.follow(side, times, touched)
-            else:
-                for said in side:
-                    self._move(said.what, groups, times, touched)
+            for said in side:
+                self._move(said.what, groups, times, touched)
         return True
 
     def _join(self, groups: Groups, touched: list[Group]) -> None:

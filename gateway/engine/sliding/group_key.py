@@ -5,8 +5,10 @@ stream is hashed once; its group is then found by the object.
 """
 
 from threading import Lock
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from gateway.engine.sliding.measured import measured
 from gateway.rdf.solutions import Row
 
 
@@ -35,3 +37,16 @@ def group_key(values: Row) -> GroupKey:
         with _making:
             found = _keys.setdefault(values, GroupKey(values))
     return found
+
+
+class Grouped(NamedTuple):
+    """The places of a row that are the key of its group, and those that are added up."""
+
+    key: tuple[int, ...]
+    arguments: tuple[int, ...]
+
+    def numbers(self, row: Row) -> Any:
+        """What is added up as numbers: a Measured where it is one, else a tuple of them."""
+        if len(self.arguments) == 1:
+            return measured(row[self.arguments[0]])
+        return tuple([measured(row[place]) for place in self.arguments])

@@ -12,8 +12,8 @@ from pyoxigraph import Literal, Variable
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
-from gateway.engine.sliding.element_rows import Grouped, Said
-from gateway.engine.sliding.group_key import GroupKey, group_key
+from gateway.engine.sliding.element_rows import Said
+from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
 from gateway.engine.sliding.measured import Measured
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
@@ -24,13 +24,12 @@ Add = Callable[[int, Measured], None]
 class Shown:
     """What a group shows: the `values` of keys and aggregates, and `row`, what it projects."""
 
-    __slots__ = ("_columns", "_names", "_seen", "row", "values")
+    __slots__ = ("_groups", "_seen", "row", "values")
 
-    def __init__(self, values: Row, row: Row, names: Sequence[str], columns: Sequence[str]) -> None:
+    def __init__(self, values: Row, row: Row, groups: "Groups") -> None:
         self.values = values
         self.row = row
-        self._names = names
-        self._columns = columns
+        self._groups = groups
         self._seen: Solution | None = None
 
     @property
@@ -38,13 +37,13 @@ class Shown:
         """The values by name; made when somebody asks, and not to be written to."""
         found = self._seen
         if found is None:
-            found = self._seen = solution_of(self._names, self.values)
+            found = self._seen = solution_of(self._groups.seen, self.values)
         return found
 
     @property
     def columns(self) -> Solution:
         """What it projects, by name."""
-        return solution_of(self._columns, self.row)
+        return solution_of(self._groups.names, self.row)
 
 
 def solution_of(names: Sequence[str], row: Row) -> Solution:
@@ -76,6 +75,8 @@ class Group:
 class Groups:
     """The groups of rows; iterated over, those that there are. They project `names`.
 
+    `seen` are the names of the values that they show.
+
     A group's key begins with the values of the `parameters`: groups of other ones are of other
     subscriptions. Where they `are_told_apart`, no two groups of one subscription project the same.
     """
@@ -98,11 +99,14 @@ class Groups:
         self._at = [self.grouped.arguments.index(place) for place in places]
         self._makers = [make for _, make in recipes.states]
         self._reads = recipes.reads
-        self._seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
+        self.seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
         self.names = tuple(dict.fromkeys(column.name for column in grouping.columns))
         shown = _plain(grouping)
         self.are_told_apart = shown is not None and set(grouping.keys) <= set(shown)
-        self._plain = None if shown is None else picker([self._seen.index(n) for n in shown])
+        self._plain: Callable[[Row], Row] | None = None
+        if shown is not None:
+            as_seen = tuple(shown) == self.seen
+            self._plain = tuple if as_seen else picker([self.seen.index(n) for n in shown])
         self._groups: dict[GroupKey, Group] = {}
 
     def __len__(self) -> int:
@@ -145,18 +149,18 @@ class Groups:
     def move(self, rows: Iterable[Row], times: int, touched: list[Group]) -> None:
         """Let rows come, each so many times, or go; note their groups. Raises UnsureError."""
         for row in rows:
-            self._move(group_key(self._key(row)), self._numbers(row), times, touched)
+            self.move_one(group_key(self._key(row)), self._numbers(row), times, touched)
 
-    def follow(self, said: Iterable[Said], times: int, touched: list[Group]) -> None:
-        """The same of what elements say of groups. Raises UnsureError."""
-        for _, _, key, what, _ in said:
-            if key is not None:  # as mostly
-                self._move(key, what, times, touched)
-            else:
-                for each, numbers in what:
-                    self._move(each, numbers, times, touched)
+    def follow(self, said: Said, times: int, touched: list[Group]) -> None:
+        """The same of what an element says of groups. Raises UnsureError."""
+        if said.key is not None:
+            self.move_one(said.key, said.what, times, touched)
+            return
+        for key, numbers in said.what:
+            self.move_one(key, numbers, times, touched)
 
-    def _move(self, key: GroupKey, numbers: Any, times: int, touched: list[Group]) -> None:
+    def move_one(self, key: GroupKey, numbers: Any, times: int, touched: list[Group]) -> None:
+        """The same of one row, of which the key and `Grouped.numbers` are known."""
         group = self._groups.get(key) or self._group(key)
         if not group.is_touched:
             group.is_touched = True
@@ -186,11 +190,11 @@ class Groups:
             ]
         )
         if self._plain is not None:
-            return Shown(values, self._plain(values), self._seen, self.names)
-        return Shown(values, self._row(values), self._seen, self.names)
+            return Shown(values, self._plain(values), self)
+        return Shown(values, self._row(values), self)
 
     def _row(self, values: Row) -> Row:
-        solution = solution_of(self._seen, values)
+        solution = solution_of(self.seen, values)
         for column in self._grouping.columns:
             if column.expression is not None:
                 (value,) = column.expression.values([solution])

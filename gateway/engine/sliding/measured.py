@@ -103,8 +103,10 @@ def decimal_literal(places: int) -> Literal:
     >>> decimal_literal(-3 * PLACES // 2).value, decimal_literal(2 * PLACES).value
     ('-1.5', '2')
     """
-    digits = f"{abs(places):019}"  # 18 behind the point
-    sign = "-" if places < 0 else ""
+    sign = ""
+    if places < 0:
+        sign, places = "-", -places
+    digits = str(places).zfill(19)  # 18 behind the point
     fraction = digits[-18:].rstrip("0")
     point = "." if fraction else ""
     return Literal(f"{sign}{digits[:-18]}{point}{fraction}", datatype=_DECIMAL)

@@ -27,6 +27,9 @@ from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Change, Content
 
+_NO_QUADS = Artq()
+"""The queue of a unit that nothing concerns but its window."""
+
 
 class SlidingUnit:
     """The members of one shape over one window.
@@ -51,6 +54,7 @@ class SlidingUnit:
         columns = self._groups.names
         self._around = Surroundings(query.outer, columns, query.variables, store)
         self._is_plain = self._groups.are_told_apart and self._around.is_nothing
+        self._alike: Members | None = None
         self._waiting: list[Change] = []
         self._hits = 0
 
@@ -100,6 +104,7 @@ class SlidingUnit:
             raise
         self._constants[spu] = constants
         self._members.setdefault(constants, Members()).add(spu, checks)
+        self._find_alike()
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
@@ -109,6 +114,14 @@ class SlidingUnit:
         if not members:
             del self._members[constants]
         self._unwant(constants)
+        self._find_alike()
+
+    def _find_alike(self) -> None:
+        """The members, where each is told each group as it is, else none."""
+        self._alike = None
+        if self._is_plain and len(self._members) == 1:
+            (members,) = self._members.values()
+            self._alike = members if members.want_all else None
 
     def _unwant(self, constants: Row) -> None:
         for group in self._feed.unwant(constants, self._groups):
@@ -150,24 +163,26 @@ class SlidingUnit:
     def renew(self) -> None:
         """Nothing: what fails here is served by another unit."""
 
-    def process(self, artq: Artq) -> Iterable[Told]:
+    def process(self, artq: Artq) -> Sequence[Told]:
         """What changed for whom; nothing where it finds a fault, and nobody is told anything."""
         waiting, self._waiting = self._waiting, []
+        return self.slide(waiting, artq)
+
+    def slide(self, changes: Sequence[Change], artq: Artq = _NO_QUADS) -> Sequence[Told]:
+        """The same, of these changes of the window."""
         self._hits += 1
         if self.fault is not None:
             return ()
         try:
-            return self._changes(artq, waiting)
+            touched = self._feed.change(artq, changes, self._groups)
+            if self._alike is not None:
+                return self._plain_changes(touched, self._alike)
+            return self._changes(artq, touched)
         except Exception as error:
             self.fault = error
             return ()
 
-    def _changes(self, artq: Artq, waiting: Sequence[Change]) -> list[Told]:
-        touched = self._feed.change(artq, waiting, self._groups)
-        if self._is_plain and len(self._members) == 1:
-            (members,) = self._members.values()
-            if members.want_all:
-                return self._plain_changes(touched, members)
+    def _changes(self, artq: Artq, touched: Iterable[Group]) -> list[Told]:
         told = _Sides(self._variables, is_net=self._is_plain)
         became: list[_Became] = []
         moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
@@ -185,22 +200,24 @@ class SlidingUnit:
             self._show(each)
         return told.changes()
 
-    def _plain_changes(self, touched: list[Group], members: Members) -> list[Told]:
+    def _plain_changes(self, touched: Sequence[Group], members: Members) -> list[Told]:
         """The same, where each member is told each group as it is: all of them the same."""
-        became = [(group, group.shown, self._groups.now(group)) for group in touched]
+        now_of = self._groups.now
+        shows = [now_of(group) for group in touched]
         added: list[Row] = []
         removed: list[Row] = []
-        for group, was, now in became:
+        for group, now in zip(touched, shows, strict=True):
+            was = group.shown
             group.is_touched = False
             group.shown = now
             if now is None:
                 self._groups.forget(group)
-            if was is not None and now is not None and was.row == now.row:
+            elif was is None or was.row != now.row:
+                added.append(now.row)
+            else:
                 continue
             if was is not None:
                 removed.append(was.row)
-            if now is not None:
-                added.append(now.row)
         if not (added or removed):
             return []
         results = ResultsDelta(self._variables, tuple(added), tuple(removed))
@@ -258,9 +275,10 @@ class _Sides:
 
     def changes(self) -> list[Told]:
         """Net, by member."""
-        return [
+        found = [
             (spu, self._netted(added, removed)) for spu, (added, removed) in self._sides.items()
         ]
+        return [each for each in found if each[1].added or each[1].removed]
 
     def _netted(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
         if self.is_net:
