@@ -9,7 +9,7 @@ joined: then it is not sure any more, and each window goes on with a star of its
 Rows that are grouped as they are, are not kept: their key and numbers are all that groups need.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -19,7 +19,7 @@ from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
 from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
 from gateway.windows.owners import Record
-from gateway.windows.parted import Parted
+from gateway.windows.parted import Parted, Spo
 from gateway.windows.timeline import Timeline
 
 Rows = tuple[Row, ...]
@@ -134,18 +134,17 @@ class ElementRows:
         return said
 
     def _read(self, record: Record, others: Said | None) -> Said:
-        triples, star = record.element.triples, self._star
-        if isinstance(triples, Parted):
-            triples = self._looked_at(triples)
+        made, star, is_kept = record.element.triples, self._star, self._grouped is None
+        triples = self._looked_at(made) if isinstance(made, Parted) else made
         subjects: int | tuple[int, ...]
-        entries = star.entries(triples)
+        entries = star.entries(triples, is_kept=is_kept)
         if len(entries) == 1:  # as mostly
             subjects, rows = hash(entries[0][-1]), star.rows_of(entries[0])
         else:
             subjects = tuple([hash(entry[-1]) for entry in entries])
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
         if len(rows) > 1:  # one that is there twice counts once
-            entries = star.entries(tuple(dict.fromkeys(triples)))
+            entries = star.entries(tuple(dict.fromkeys(triples)), is_kept=is_kept)
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
         key, what = self._of_groups(rows)
         return _said(Said, (self._name, subjects, key, what, others))
@@ -158,11 +157,11 @@ class ElementRows:
             return group_key(key_of(rows[0])), grouped.numbers(rows[0])
         return None, tuple([(group_key(key_of(row)), grouped.numbers(row)) for row in rows])
 
-    def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
+    def _looked_at(self, triples: Parted) -> Sequence[Spo]:
         """The triples that the star looks at."""
-        own, shared = triples.unique(self._star.predicates), triples.shared
+        own, shared = triples.unique_terms(self._star.predicates), triples.shared
         if not shared:
-            return own
+            return tuple(own)
         known = self._shared.get(id(shared))
         if known is None:
             if len(self._shared) >= _MOST_SHARED:

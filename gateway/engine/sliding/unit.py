@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.incremental.aggregates import UnsureError
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sliding.feed import Feed
@@ -56,6 +57,8 @@ class SlidingUnit:
         self._is_plain = self._groups.are_told_apart and self._around.is_nothing
         self._alike: Members | None = None
         self._waiting: list[Change] = []
+        self._is_hushed = False
+        self._unshown: list[Group] = []
         self._hits = 0
 
     @property
@@ -95,6 +98,7 @@ class SlidingUnit:
 
         Raises UnsureError; then it is none.
         """
+        self._require_shown()
         try:
             for group in self._feed.want(constants, self._groups):
                 group.is_touched = False
@@ -127,6 +131,23 @@ class SlidingUnit:
         for group in self._feed.unwant(constants, self._groups):
             self._around.change(group, None, None)
 
+    def hush(self) -> None:
+        """Find out what groups show no sooner than somebody asks: nobody is told yet."""
+        self._is_hushed = True
+
+    def settle(self) -> Sequence[Told]:
+        """The reverse of `hush`; what has changed meanwhile, as `process` says it."""
+        if not self._is_hushed:
+            return ()
+        self._is_hushed = False
+        return self.slide(())
+
+    def _require_shown(self) -> None:
+        """Know what groups show. Raises UnsureError."""
+        self.settle()
+        if isinstance(self.fault, UnsureError):
+            raise self.fault
+
     def take(self, change: Change) -> None:
         """What left and entered the window; looked at by the next `process`."""
         self._waiting.append(change)
@@ -134,6 +155,7 @@ class SlidingUnit:
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a member. Raises GatewayError."""
         try:
+            self._require_shown()
             rows = tuple(bounded(self._answer(spu)))
         except GatewayError:
             raise
@@ -175,6 +197,12 @@ class SlidingUnit:
             return ()
         try:
             touched = self._feed.change(artq, changes, self._groups)
+            if self._is_hushed and artq is _NO_QUADS:
+                self._unshown += touched
+                return ()
+            if self._unshown:
+                touched = [*self._unshown, *touched]
+                self._unshown = []
             if self._alike is not None:
                 return self._plain_changes(touched, self._alike)
             return self._changes(artq, touched)

@@ -97,6 +97,22 @@ class WindowedProcessing(Processing):
         self._plain.update(plain or ())
         return spu, results
 
+    def hush(self, spu: Spu) -> None:
+        """Nobody is told of an SPU yet, whose windows are still filled."""
+        unit = self._units[spu]
+        is_added_up = spu.subject.output == "whole"  # from all that is told of it
+        if isinstance(unit, SlidingUnit) and len(unit.members) == 1 and not is_added_up:
+            unit.hush()
+
+    def settle(self, content: Content) -> list[Told]:
+        """A window is filled; what was not told of it until now."""
+        told: list[Told] = []
+        for unit in list(self._sliding.get(content, ())):
+            told += unit.settle()
+            if unit.fault is not None:
+                told += self._given_up(unit, unit.fault)
+        return told
+
     def remove(self, spu: Spu) -> None:
         """The reverse of `serve`."""
         super().remove(spu)
