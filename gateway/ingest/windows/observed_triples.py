@@ -38,6 +38,7 @@ class Recipe:
         self._templates = templates
         self._shared = template.part(lambda quad: not _is_minted(quad))
         self._unique = template.part(_is_minted)
+        self.unique_count = len(self._unique)
         self._parts: dict[Predicates | None, TemplateTriples] = {None: self._unique}
         self._is_of_stream = _STREAM.issuperset(self._shared.names)
         self._made: dict[StreamKey, tuple[Triple, ...]] = {}
@@ -95,7 +96,7 @@ class Recipe:
         last = self._last.get(part)
         if last is not None and last[0] is told:
             return last[1]
-        made = part.of(self._templates.terms(told, part.names))
+        made = part.made(self._templates.terms(told, part.names))
         if len(self._last) >= _PARTS:
             self._last.clear()
         self._last[part] = told, made
@@ -143,7 +144,8 @@ class ObservedTriples(Parted):
 
     def unique_of(self, wanted: Predicates | None) -> int:
         """How many that are."""
-        return len(self._recipe.part(wanted))
+        recipe = self._recipe
+        return recipe.unique_count if wanted is None else len(recipe.part(wanted))
 
 
 def _is_minted(quad: QuadPattern) -> bool:

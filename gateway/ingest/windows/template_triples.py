@@ -91,20 +91,25 @@ class TemplateTriples:
             made = list(self._legal(values))
         return tuple(made) if self._is_distinct else tuple(dict.fromkeys(made))
 
-    def terms_of(self, bindings: Mapping[str, Term]) -> Sequence[tuple[Term, Term, Term]]:
-        """What the triples are made of, where it `is_fixed`, all is bound and none is illegal."""
+    def made(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
+        """As `of`, where it `is_fixed`, all is bound and none is illegal; in two thirds of it."""
+        return tuple([Triple(*terms) for terms in self.terms_of(bindings)])
+
+    def terms_of(self, bindings: Mapping[str, Term]) -> Sequence[tuple[Any, Any, Any]]:
+        """What the same triples are made of."""
         values: list[Any] = self._values(bindings)
         return [(values[s], values[p], values[o]) for s, p, o in self._rows]
 
     def _values(self, bindings: Mapping[str, Term]) -> list[Term | None]:
         """What stands in each place."""
-        values: list[Term | None] = [bindings.get(name) for name in self.names]
+        values: list[Term | None] = list(map(bindings.get, self.names))
         for at in self._foreign:
             term = values[at]
             if isinstance(term, Literal):
                 values[at] = canonical(term)
         values += self._constants
-        values += [BlankNode() for _ in range(self._blanks)]
+        if self._blanks:
+            values += [BlankNode() for _ in range(self._blanks)]
         return values
 
     def size(self, bindings: Mapping[str, Term]) -> int:
