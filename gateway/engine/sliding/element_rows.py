@@ -76,17 +76,18 @@ class ElementRows:
         self._key = None if grouped is None else picker(grouped.key)
         self._name = object()
         self._star = star
-        self._subjects: dict[int, Record] = {}
+        self._subjects: dict[Any, Record] = {}
         self._most = _SPARE
         self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
 
     def enter(self, record: Record) -> Said:
         """What an element says that is in a window now; looks whether it is sure."""
         said: Said | None = record.said
-        if said is not None and said.of is self._name:
+        known = self._subjects
+        if said is not None and said.of is self._name and known.get(said.subjects) is record:
             return said  # another window has let it in
         said = self._kept(record)
-        known, subjects = self._subjects, said.subjects
+        subjects = said.subjects
         for subject in (subjects,) if isinstance(subjects, int) else subjects:
             if known.setdefault(subject, record) is not record:
                 if known[subject].own is not None:  # another one, and it is there still

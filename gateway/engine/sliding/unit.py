@@ -8,7 +8,7 @@ LUTT is about the store alone. What it shows is kept by group, so each member's 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import NamedNode
@@ -27,6 +27,9 @@ from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Change, Content
+
+_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
+"""A third of the time of calling the class."""
 
 _NO_QUADS = Artq()
 """The queue of a unit that nothing concerns but its window."""
@@ -230,8 +233,7 @@ class SlidingUnit:
 
     def _plain_changes(self, touched: Sequence[Group], members: Members) -> list[Told]:
         """The same, where each member is told each group as it is: all of them the same."""
-        now_of = self._groups.now
-        shows = [now_of(group) for group in touched]
+        shows = list(map(self._groups.now, touched))
         added: list[Row] = []
         removed: list[Row] = []
         for group, now in zip(touched, shows, strict=True):
@@ -248,7 +250,7 @@ class SlidingUnit:
                 removed.append(was.row)
         if not (added or removed):
             return []
-        results = ResultsDelta(self._variables, tuple(added), tuple(removed))
+        results = _results(ResultsDelta, (self._variables, tuple(added), tuple(removed)))
         return [(spu, results) for spu in members.passing_all]
 
     def _became(self, group: Group, now: Shown | None, told: "_Sides") -> "_Became":
