@@ -1,7 +1,7 @@
 """`Scope`: the variables of one group of a SPARQL text, and what it says so far.
 
-Place: between `patterns`, which have names, and `translation`, which needs variables. A group around
-lends variables to one in EXISTS; what they are called there is decided here.
+Place: between `patterns`, which have names, and `translation`, which needs variables. A group
+around lends variables to one in EXISTS; what they are called there is decided here.
 """
 
 import re

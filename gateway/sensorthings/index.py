@@ -1,12 +1,13 @@
-"""`Index`: what there is, as the engine tells it: streams, their observations, what is said of them.
+"""`Index`: what there is, as the engine tells it: streams, observations, what is said of them.
 
-Place: a sink of subscriptions to our own engine, in the scheduler's thread; read in any thread. What
-is read is replaced as a whole and never changed, so a reader sees it before or after a change.
+Place: a sink of subscriptions to our own engine, in the scheduler's thread; read in any thread.
+What is read is replaced as a whole and never changed, so a reader sees it before or after a change.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import Lock
 
 from pyoxigraph import Literal, NamedNode
 
@@ -24,9 +25,6 @@ WKT = GEO + "wktLiteral"
 Key = str | StreamKey
 """What an entity is in the graph: an IRI, or sensor, property and feature of a Datastream."""
 
-Listener = Callable[[StreamKey, Seen], None]
-"""Told of each observation that is new."""
-
 _SAID = {
     "label": "rdfs:label",
     "comment": "rdfs:comment",
@@ -34,6 +32,12 @@ _SAID = {
     "place": "geo:hasGeometry",
     "wkt": "geo:asWKT",
     "properties": f"<{PROPERTIES}>",
+}
+_TYPED = {
+    "platforms": (Set.THINGS, "sosa:Platform"),
+    "sensors": (Set.SENSORS, "sosa:Sensor"),
+    "properties of features": (Set.OBSERVED_PROPERTIES, "sosa:ObservableProperty"),
+    "features": (Set.FEATURES_OF_INTEREST, "sosa:FeatureOfInterest"),
 }
 QUERIES: Mapping[str, str] = {
     "observations": "SELECT ?observation ?sensor ?property ?feature ?result ?time { ?observation a "
@@ -43,7 +47,7 @@ QUERIES: Mapping[str, str] = {
     "?node qudt:hasUnit ?unit }",
     "nodes": "SELECT ?sensor ?property ?feature ?node { ?node gw:ofSensor ?sensor ; gw:ofProperty "
     "?property ; gw:ofFeature ?feature }",
-    "platforms": "SELECT ?platform { ?platform a sosa:Platform }",
+    **{name: f"SELECT ?s {{ ?s a {kind} }}" for name, (_, kind) in _TYPED.items()},
     **{name: f"SELECT ?s ?o {{ ?s {predicate} ?o }}" for name, predicate in _SAID.items()},
 }
 """What is subscribed to, over the default graph, by name."""
@@ -123,47 +127,43 @@ def _put(into: dict, key: str | StreamKey, values: tuple) -> None:  # type: igno
 
 
 class Index:
-    """All of it; `identity` is what the IRIs of our observations begin with.
-
-    `listener` is told of new observations, but not of those in a first answer.
-    """
+    """All of it; `observations` is what the IRIs of our observations begin with."""
 
     def __init__(self, observations: str) -> None:
         self.observations = observations
-        self.listener: Listener | None = None
+        self._lock = Lock()
         self.said = {name: _Said() for name in _SAID}
         self.units: dict[str, str] = {}
         self._streams: dict[StreamKey, Stream] = {}
         self._by_id: dict[str, StreamKey] = {}
         self._seen: dict[str, tuple[tuple[StreamKey, Seen], ...]] = {}
-        self._platforms: set[str] = set()
+        self._typed: dict[Set, set[str]] = {of: set() for of, _ in _TYPED.values()}
         self._of: dict[Set, dict[str, tuple[StreamKey, ...]]] = {each: {} for each in _KEYED}
         self._changes = 0
+        """Of what there is but observations."""
+        self._observed = 0
         self._listed: dict[Set, tuple[int, tuple[Key, ...], dict[str, Key]]] = {}
 
     def learn(self, name: str, notification: Notification) -> None:
-        """Take up what changed in the answer of a query."""
+        """Take up what changed in the answer of a query; in whatever thread tells of it."""
         results = notification.results
         take = self._takes(name)
-        for row in results.removed:
-            take(row, is_added=False)
-        for row in results.added:
-            take(row, is_added=True)
-        if name == "observations" and self.listener is not None and notification.sequence:
+        with self._lock:
+            for row in results.removed:
+                take(row, is_added=False)
             for row in results.added:
-                self._tell(row)
+                take(row, is_added=True)
 
     def _takes(self, name: str) -> Callable[..., None]:
         if name in self.said:
             return lambda row, is_added: self._take_said(name, row, is_added=is_added)
+        if name in _TYPED:
+            return lambda row, is_added: self._take_typed(_TYPED[name][0], row, is_added=is_added)
         return {
             "observations": self._take_observation,
             "units": self._take_unit,
             "nodes": self._take_node,
-            "platforms": self._take_platform,
         }[name]
-
-    # What is there.
 
     def stream(self, key: StreamKey) -> Stream | None:
         """A Datastream."""
@@ -182,10 +182,6 @@ class Index:
         """The streams of a Thing, Sensor, ObservedProperty or feature, by their ids."""
         return self._of[of].get(iri, ())
 
-    def is_platform(self, iri: str) -> bool:
-        """Whether the graph calls it a platform."""
-        return iri in self._platforms
-
     def id_of(self, of: Set, key: Key) -> str:
         """The id that an entity has in URLs."""
         if isinstance(key, tuple):
@@ -198,8 +194,8 @@ class Index:
     def listed(self, of: Set) -> tuple[tuple[Key, ...], Mapping[str, Key]]:
         """The keys of a set in the order of their ids, observations newest first; and by id."""
         known = self._listed.get(of)
-        if known is None or known[0] != self._changes:
-            changes = self._changes
+        changes = self._changes + (self._observed if of in _AS_OBSERVED else 0)
+        if known is None or known[0] != changes:
             by_id = {self.id_of(of, key): key for key in self._keys(of)}
             keys = tuple(by_id[each] for each in sorted(by_id))
             if of in {Set.OBSERVATIONS, Set.HISTORICAL_LOCATIONS}:
@@ -248,9 +244,9 @@ class Index:
                 return [*self._placed_nodes(), *self._observed_positions()]
             case Set.THINGS:
                 with_place = [each for each in self.said["place"].subjects if self.places(each)]
-                return {*self._of[Set.THINGS], *self._platforms, *with_place}
+                return {*self._of[of], *self._typed[of], *with_place}
             case _:
-                return tuple(self._of[of])
+                return {*self._of[of], *self._typed[of]}
 
     def _observed_positions(self) -> list[str]:
         return [iri for iri, found in tuple(self._seen.items()) if found[0][1].is_position]
@@ -259,8 +255,6 @@ class Index:
         placed = self.said["place"]
         nodes = {text_of(each) for subject in placed.subjects for each in placed.of(subject)}
         return [node for node in nodes if self.said["wkt"].of(node)]
-
-    # What came and went.
 
     def _take_said(self, name: str, row: Row, *, is_added: bool) -> None:
         subject, value = row
@@ -284,8 +278,8 @@ class Index:
         elif self.units.get(observation) == unit:
             del self.units[observation]
 
-    def _take_platform(self, row: Row, *, is_added: bool) -> None:
-        (self._platforms.add if is_added else self._platforms.discard)(text_of(row[0]))
+    def _take_typed(self, of: Set, row: Row, *, is_added: bool) -> None:
+        (self._typed[of].add if is_added else self._typed[of].discard)(text_of(row[0]))
         self._changes += 1
 
     def _take_node(self, row: Row, *, is_added: bool) -> None:
@@ -302,6 +296,7 @@ class Index:
         stream = self._stream(key)
         others = tuple(each for each in stream.seen if each != seen)
         found = tuple(sorted((*others, seen), key=newest_first)) if is_added else others
+        self._observed += 1
         self._keep(Stream(key, stream.id, stream.nodes, found))
 
     def _stream(self, key: StreamKey) -> Stream:
@@ -309,7 +304,6 @@ class Index:
 
     def _keep(self, stream: Stream) -> None:
         key = stream.key
-        self._changes += 1
         if stream.is_gone:
             self._streams.pop(key, None)
             self._by_id.pop(stream.id, None)
@@ -319,6 +313,7 @@ class Index:
             if not is_new:
                 return
             self._by_id[stream.id] = key
+        self._changes += 1
         there = not stream.is_gone
         self._relate(Set.THINGS, self.thing_of(key), key, is_there=there)
         for of, iri in zip(_PARTS, key, strict=True):
@@ -328,11 +323,6 @@ class Index:
         others = tuple(each for each in self._of[of].get(iri, ()) if each != key)
         found = (*others, key) if is_there else others
         _put(self._of[of], iri, tuple(sorted(found, key=lambda each: self.id_of(of, each))))
-
-    def _tell(self, row: Row) -> None:
-        seen, key = _observed(row)
-        if self.listener is not None:
-            self.listener(key, seen)
 
 
 _PARTS = (Set.SENSORS, Set.OBSERVED_PROPERTIES, Set.FEATURES_OF_INTEREST)

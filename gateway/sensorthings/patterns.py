@@ -86,12 +86,13 @@ def _located(text: str, more: str = "") -> tuple[Alternative, ...]:
 ROOTS: Mapping[Set, tuple[Alternative, ...]] = {
     Set.OBSERVATIONS: (Alternative(_OBSERVED),),
     Set.DATASTREAMS: _STREAMS,
-    Set.SENSORS: _STREAMS,
-    Set.OBSERVED_PROPERTIES: _STREAMS,
-    Set.FEATURES_OF_INTEREST: _STREAMS,
+    Set.SENSORS: (*_STREAMS, Alternative("?sensor a sosa:Sensor .")),
+    Set.OBSERVED_PROPERTIES: (*_STREAMS, Alternative("?property a sosa:ObservableProperty .")),
+    Set.FEATURES_OF_INTEREST: (*_STREAMS, Alternative("?feature a sosa:FeatureOfInterest .")),
     Set.THINGS: (
         *_STREAMS_OF_THINGS,
         Alternative("?thing a sosa:Platform .", frozenset({"thing"})),
+        Alternative(_PLACED, frozenset({"thing"})),
     ),
     Set.LOCATIONS: (_PLACES, *_located(_POSITION)),
     Set.HISTORICAL_LOCATIONS: _POSITIONS_OF_THINGS,

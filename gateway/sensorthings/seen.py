@@ -60,7 +60,8 @@ def micros_of(time: str) -> int:
 def newest_first(seen: Seen) -> tuple[int, tuple[int, ...], str]:
     """A key by which the newest is the first; of one time, what came last.
 
-    >>> sorted([Seen("urn:o/1-9", "", "", ""), Seen("urn:o/1-10", "", "", "")], key=newest_first)[0].iri
+    >>> both = [Seen("urn:o/1-9", "", "", ""), Seen("urn:o/1-10", "", "", "")]
+    >>> sorted(both, key=newest_first)[0].iri
     'urn:o/1-10'
     """
     return -micros_of(seen.time), _place(seen.iri), seen.iri

@@ -58,7 +58,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Two operands; `operator` is a word of OData: and, or, eq, ne, gt, ge, lt, le, add and so on."""
+    """Two operands; `operator` is a word of OData, such as and, eq, add."""
 
     operator: str
     left: "Expression"

@@ -63,7 +63,7 @@ def question(asked: Asked) -> Question:
     >>> from gateway.sensorthings.expression_parser import parse_expression
     >>> asked = Asked(Set.OBSERVATIONS, parse_expression("result gt 20"), (), "urn:o/")
     >>> question(asked).texts[0][-60:]
-    'xsd:double(?result), ?none) > 20.0e0), false)) }'
+    '"20.0"^^<http://www.w3.org/2001/XMLSchema#double>, false)) }'
     """
     shape, constants = shape_of(asked.filter, asked.order_by)
     texts = _compiled(asked.set, shape)
@@ -135,7 +135,7 @@ class _Translation:
         self, expression: Expression, known: Mapping[tuple[str, ...], Scope]
     ) -> Iterator[tuple[str, ...]]:
         """The beginnings of paths that lead to collections which no group is there for."""
-        for path in _paths(expression):
+        for path in paths_of(expression):
             of = self._root.set
             for place, step in enumerate(path.steps[:-1]):
                 found = TYPES[of].related.get(step)
@@ -221,18 +221,19 @@ class _Translation:
         return Term(term.kind, scope.written(term.text), (), scope.written(term.end))
 
 
-def _paths(expression: Expression) -> Iterator[Path]:
+def paths_of(expression: Expression) -> Iterator[Path]:
+    """The properties that an expression names."""
     match expression:
         case Path():
             yield expression
         case Call(arguments=arguments):
             for each in arguments:
-                yield from _paths(each)
+                yield from paths_of(each)
         case Unary(operand=operand):
-            yield from _paths(operand)
+            yield from paths_of(operand)
         case Binary(left=left, right=right):
-            yield from _paths(left)
-            yield from _paths(right)
+            yield from paths_of(left)
+            yield from paths_of(right)
 
 
 def _is_id(expression: Expression) -> bool:
