@@ -55,7 +55,7 @@ def wkt(geometry: object) -> str:
     'POLYGON((0 0,1 0,1 1,0 0))'
     """
     if not isinstance(geometry, dict):
-        raise ValueError("a geometry is an object")  # noqa: TRY004  # data, not a defect
+        raise ValueError("a geometry is an object")  # data, not a defect
     kind = geometry.get("type")
     if kind == "Feature":
         return wkt(geometry.get("geometry"))
@@ -186,7 +186,7 @@ class _Reader:
 
 def _written(coordinates: object, depth: int) -> str:
     if not isinstance(coordinates, list | tuple):
-        raise ValueError("coordinates are lists of numbers")  # noqa: TRY004
+        raise ValueError("coordinates are lists of numbers")
     if depth:
         return f"({','.join(_written(each, depth - 1) for each in coordinates)})"
     if not 2 <= len(coordinates) <= 4 or not all(map(_is_number, coordinates)):

@@ -15,7 +15,7 @@ from adapters.values.observation import StreamKey
 from adapters.values.result import BOOLEAN
 from adapters.values.units import unit_symbol
 from gateway.rdf.wkt import geojson
-from gateway.sensorthings.index import Index, Key, Stream, text_of
+from gateway.sensorthings.index import Index, Key, Stream, digest, text_of
 from gateway.sensorthings.model import (
     ID,
     PHENOMENON_TIME,
@@ -56,23 +56,11 @@ class Entities:
         found |= self.properties(of, key)
         for name in TYPES[of].related:
             found[f"{name}@iot.navigationLink"] = f"{address}/{name}"
-        if not select:
-            return found
-        wanted = {ID if each == "id" else each for each in select}
-        links = {f"{each}@iot.navigationLink" for each in wanted}
-        return {name: value for name, value in found.items() if name in wanted or name in links}
+        return selected(found, select)
 
     def observation(self, stream: StreamKey, seen: Seen) -> Document:
         """An observation that the store may not have any more."""
-        address = f"{self.root}/Observations('{self._index.id_of(Set.OBSERVATIONS, seen.iri)}')"
-        behind = f"{self.root}/Datastreams('{self._index.id_of(Set.DATASTREAMS, stream)}')"
-        return {
-            ID: self._index.id_of(Set.OBSERVATIONS, seen.iri),
-            SELF_LINK: address,
-            **_observation_of(seen),
-            "Datastream@iot.navigationLink": behind,
-            "FeatureOfInterest@iot.navigationLink": f"{address}/FeatureOfInterest",
-        }
+        return past_observation(self.root, self._index.observations, stream, seen)
 
     def geometry(self, of: Set, key: Key) -> Document | None:
         """Where an entity is, as GeoJSON; None where nothing says."""
@@ -94,6 +82,28 @@ class Entities:
                 return None if found is None else _feature_of(index, found[0][2])
             case _:
                 return None
+
+
+def past_observation(root: str, observations: str, stream: StreamKey, seen: Seen) -> Document:
+    """An observation as it is told, by itself; `observations` begin the IRIs of ours."""
+    iri = seen.iri
+    id_ = iri.removeprefix(observations) if iri.startswith(observations) else digest(iri)
+    return {
+        ID: id_,
+        SELF_LINK: f"{root}/Observations('{id_}')",
+        **_observation_of(seen),
+        "Datastream@iot.navigationLink": f"{root}/Datastreams('{digest(chr(10).join(stream))}')",
+        "FeatureOfInterest@iot.navigationLink": f"{root}/FeaturesOfInterest('{digest(stream[2])}')",
+    }
+
+
+def selected(document: Document, select: tuple[str, ...]) -> Document:
+    """What is selected of an entity; all of it where nothing is."""
+    if not select:
+        return document
+    wanted = {ID if each == "id" else each for each in select}
+    wanted |= {f"{each}@iot.navigationLink" for each in wanted}
+    return {name: value for name, value in document.items() if name in wanted}
 
 
 def stamp_of(micros: int) -> str:

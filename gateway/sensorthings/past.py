@@ -141,10 +141,7 @@ class Past:
         return [self._found[iri] for iri in ordered]
 
     def _told(self, record: Record) -> Seen:
-        observation = record.observation
-        iri = f"{self.observations}{record.position}"
-        time = stamp_of(micros(time_of(record)))
-        return Seen(iri, observation.lexical, observation.datatype, time)
+        return seen_in(record, self.observations)
 
     def _quads(self, seen: Seen) -> Iterator[Quad]:
         """An observation as the graph says it."""
@@ -156,6 +153,13 @@ class Past:
         yield Quad(node, NamedNode(SOSA + "hasSimpleResult"), result)
         time = Literal(seen.time, datatype=NamedNode(XSD + "dateTime"))
         yield Quad(node, NamedNode(SOSA + "resultTime"), time)
+
+
+def seen_in(record: Record, observations: str) -> Seen:
+    """An observation of the journal; `observations` begin the IRIs of ours."""
+    observation = record.observation
+    time = stamp_of(micros(time_of(record)))
+    return Seen(f"{observations}{record.position}", observation.lexical, observation.datatype, time)
 
 
 def window_of(expression: Expression | None) -> Window:
