@@ -52,6 +52,8 @@ def compared(operator: str, mine: Term, theirs: Term) -> str:
         return _never_failing(times(operator, mine, theirs))
     if mine.kind is Kind.ANY and theirs.kind is Kind.ANY:
         return _never_failing(_results(_SIGNS[operator], mine.text, theirs.text))
+    if Kind.BOOLEAN in {mine.kind, theirs.kind} and operator != "eq":
+        raise wrong("$filter", f"true and false have no order: {operator}", "use eq or ne")
     kind = theirs.kind if mine.kind is Kind.ANY else mine.kind
     left, right = as_kind(mine, kind), as_kind(theirs, kind)
     if left is None or right is None or not (kind in _PLAIN or _is_same_place(kind, operator)):
@@ -107,8 +109,9 @@ def _with_nothing(operator: str, mine: Term, theirs: Term) -> str:
 
 def _results(sign: str, mine: str, theirs: str) -> str:
     """Two results: as numbers where both are, else where both are of one kind that has an order."""
+    kinds = "xsd:string, xsd:boolean" if sign == "=" else "xsd:string"
     return (
         f"IF(ISNUMERIC({mine}) && ISNUMERIC({theirs}), xsd:double({mine}) {sign} "
         f"xsd:double({theirs}), IF(DATATYPE({mine}) = DATATYPE({theirs}) && "
-        f"DATATYPE({mine}) IN (xsd:string, xsd:boolean), {mine} {sign} {theirs}, false))"
+        f"DATATYPE({mine}) IN ({kinds}), {mine} {sign} {theirs}, false))"
     )

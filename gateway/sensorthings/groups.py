@@ -5,10 +5,10 @@ around lends variables to one in EXISTS; what they are called there is decided h
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gateway.sensorthings.model import Set
-from gateway.sensorthings.patterns import DEFINITIONS, Alternative
+from gateway.sensorthings.patterns import DEFINITIONS, TABLES, Alternative
 
 _VARIABLE = re.compile(r"\?([A-Za-z]\w*)")
 
@@ -26,6 +26,7 @@ class Scope:
         self._suffix = str(number) if number else ""
         self._given = alternative.given
         self._called = dict(shared)
+        self._lent = frozenset(shared.values())
         for name, other in alternative.is_named.items():
             if name in self._called:
                 self._called[other] = self._called[name]
@@ -51,12 +52,26 @@ class Scope:
         if name in self._has or name in self._given or name in self._called:
             return
         self._has.add(name)
+        if name in TABLES:
+            self._texts.append(self._table(*TABLES[name]))
+            return
         definition = DEFINITIONS.get(name)
         if definition is not None:
             needs, text = definition
             for each in needs:
                 self.need(each)
             self._texts.append(self.written(text))
+
+    def _table(self, keys: Sequence[str], text: str) -> str:
+        """A sub-SELECT, which does not see the group around: what that lends is compared."""
+        lent = {key: f"?{key}Of{self._suffix}" for key in keys if self._is_lent(key)}
+        local = _VARIABLE.sub(lambda found: lent.get(found[1]) or self.variable(found[1]), text)
+        same = [f"{other} = {self.variable(key)}" for key, other in lent.items()]
+        condition = f" FILTER({' && '.join(same)})" if same else ""
+        return f"OPTIONAL {{ {{ {local} }}{condition} }}"
+
+    def _is_lent(self, name: str) -> bool:
+        return self.variable(name) in self._lent
 
     @property
     def text(self) -> str:

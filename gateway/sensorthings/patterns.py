@@ -144,14 +144,32 @@ def _least(subject: str, predicate: str, found: str) -> str:
     )
 
 
-_SUMMARY = (
-    "OPTIONAL { SELECT ?sensor ?property ?feature (MIN(?ofTime) AS ?first) (MAX(?ofTime) AS ?last) "
-    "(MIN(STR(?ofUnit)) AS ?unit) (MAX(IF(DATATYPE(?ofResult) = xsd:boolean, 1, 0)) AS ?truths) { "
+_SUMMED = (
     "?of a sosa:Observation ; sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ; "
-    "sosa:hasFeatureOfInterest ?feature ; sosa:hasSimpleResult ?ofResult ; sosa:resultTime ?ofTime "
-    "OPTIONAL { ?of sosa:hasResult ?ofNode . ?ofNode qudt:hasUnit ?ofUnit } } "
-    "GROUP BY ?sensor ?property ?feature }"
+    "sosa:hasFeatureOfInterest ?feature ; sosa:hasSimpleResult ?ofResult ; sosa:resultTime ?ofTime"
 )
+_BY_STREAM = ("sensor", "property", "feature")
+
+TABLES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "summary": (
+        _BY_STREAM,
+        "SELECT ?sensor ?property ?feature (MIN(?ofTime) AS ?first) (MAX(?ofTime) AS ?last) "
+        "(MAX(COALESCE(IF(DATATYPE(?ofResult) = xsd:boolean, 1, 0), 0)) AS ?truths) "
+        f"{{ {_SUMMED} }} GROUP BY ?sensor ?property ?feature",
+    ),
+    "unit": (
+        _BY_STREAM,
+        "SELECT ?sensor ?property ?feature (MIN(STR(?ofUnit)) AS ?unit) "
+        f"{{ {_SUMMED} . ?of sosa:hasResult ?ofNode . ?ofNode qudt:hasUnit ?ofUnit }} "
+        "GROUP BY ?sensor ?property ?feature",
+    ),
+    "featureText": (
+        ("feature",),
+        "SELECT ?feature (MIN(?anyText) AS ?featureText) { ?feature geo:hasGeometry ?anyPlace . "
+        "?anyPlace geo:asWKT ?anyWkt BIND(STR(?anyWkt) AS ?anyText) } GROUP BY ?feature",
+    ),
+}
+"""What is told of many observations together, by what it is told of."""
 
 
 def _said_of(name: str) -> dict[str, tuple[tuple[str, ...], str]]:
@@ -183,16 +201,13 @@ DEFINITIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     **_said_of("location"),
     "nodeLabel": ((), _said_of_node("rdfs:label", "?nodeLabel")),
     "nodeComment": ((), _said_of_node("rdfs:comment", "?nodeComment")),
-    "summary": ((), _SUMMARY),
     "symbol": (
-        ("summary",),
+        ("unit",),
         f"OPTIONAL {{ VALUES (?known ?symbol) {{ {_SYMBOLS} }} FILTER(?known = ?unit) }}",
     ),
     "featureWkt": (
-        (),
-        "OPTIONAL { SELECT ?feature (MIN(?anyWkt) AS ?featureWktText) { ?feature geo:hasGeometry "
-        "?anyPlace . ?anyPlace geo:asWKT ?anyWktLiteral BIND(STR(?anyWktLiteral) AS ?anyWkt) } "
-        "GROUP BY ?feature } BIND(STRDT(?featureWktText, geo:wktLiteral) AS ?featureWkt)",
+        ("featureText",),
+        "BIND(STRDT(?featureText, geo:wktLiteral) AS ?featureWkt)",
     ),
 }
 """What a group may say besides, with the names that this needs; each once."""

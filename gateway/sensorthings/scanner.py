@@ -138,7 +138,7 @@ def stamp(text: str) -> str:
 def _interval(text: str) -> Constant:
     begin, _, end = text.partition("/")
     begin, end = stamp(begin), stamp(end)
-    if end < begin:
+    if datetime.fromisoformat(end) < datetime.fromisoformat(begin):
         raise ValueError(text)
     return Constant(Kind.TIME, begin, end)
 

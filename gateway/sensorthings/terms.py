@@ -120,14 +120,14 @@ TERMS: Mapping[Set, Mapping[str, Term]] = {
             Kind.STRING,
             f'IF(BOUND(?unit), "{MEASUREMENT}", IF(COALESCE(?truths = 1, false), "{TRUTH}", '
             f'"{OTHER}"))',
-            ("summary",),
+            ("unit", "summary"),
         ),
-        "unitOfMeasurement/definition": Term(Kind.STRING, "?unit", ("summary",)),
-        "unitOfMeasurement/name": Term(Kind.STRING, 'REPLACE(?unit, "^.*/", "")', ("summary",)),
+        "unitOfMeasurement/definition": Term(Kind.STRING, "?unit", ("unit",)),
+        "unitOfMeasurement/name": Term(Kind.STRING, 'REPLACE(?unit, "^.*/", "")', ("unit",)),
         "unitOfMeasurement/symbol": Term(
             Kind.STRING,
             'COALESCE(?symbol, REPLACE(?unit, "^.*/", ""))',
-            ("summary", "symbol"),
+            ("unit", "symbol"),
         ),
         PHENOMENON_TIME: _SUMMED,
         RESULT_TIME: _SUMMED,
