@@ -60,7 +60,7 @@ def compared(operator: str, mine: Term, theirs: Term) -> str:
         raise wrong("$filter", f"a {mine.kind} and a {theirs.kind} cannot be compared: {operator}")
     if kind is Kind.GEOMETRY:
         return _never_failing(f"geof:sfEquals({left}, {right})")
-    return _never_failing(f"{left} {_SIGNS[operator]} {right}")
+    return _never_failing(_ordered(_SIGNS[operator], left, right, kind))
 
 
 def as_kind(term: Term, kind: Kind) -> str | None:
@@ -87,6 +87,13 @@ def times(operator: str, mine: Term, theirs: Term) -> str:
             return f"({strict} || {times('eq', mine, theirs)})"
 
 
+def _ordered(sign: str, mine: str, theirs: str, kind: Kind) -> str:
+    """A comparison; of numbers by what the store has right of NaN, which is beside all others."""
+    if kind is Kind.NUMBER and sign in {"<=", ">="}:
+        return f"({mine} {sign[0]} {theirs} || {mine} = {theirs})"
+    return f"{mine} {sign} {theirs}"
+
+
 def _never_failing(text: str) -> str:
     return within_bounds(f"COALESCE({text}, false)")
 
@@ -110,8 +117,8 @@ def _with_nothing(operator: str, mine: Term, theirs: Term) -> str:
 def _results(sign: str, mine: str, theirs: str) -> str:
     """Two results: as numbers where both are, else where both are of one kind that has an order."""
     kinds = "xsd:string, xsd:boolean" if sign == "=" else "xsd:string"
+    numbers = _ordered(sign, f"xsd:double({mine})", f"xsd:double({theirs})", Kind.NUMBER)
     return (
-        f"IF(ISNUMERIC({mine}) && ISNUMERIC({theirs}), xsd:double({mine}) {sign} "
-        f"xsd:double({theirs}), IF(DATATYPE({mine}) = DATATYPE({theirs}) && "
+        f"IF(ISNUMERIC({mine}) && ISNUMERIC({theirs}), {numbers}, IF(DATATYPE({mine}) = DATATYPE({theirs}) && "
         f"DATATYPE({mine}) IN ({kinds}), {mine} {sign} {theirs}, false))"
     )

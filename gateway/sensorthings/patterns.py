@@ -37,6 +37,10 @@ _LAST = (
     "sosa:hasFeatureOfInterest ?feature ; sosa:resultTime ?laterTime FILTER(?laterTime > ?time) }"
 )
 _PLACED = "?thing geo:hasGeometry ?location . ?location geo:asWKT ?wkt ."
+_PLACE = (
+    "?location geo:asWKT ?wkt . FILTER NOT EXISTS { ?location geo:asWKT ?otherWkt "
+    "FILTER(STR(?otherWkt) < STR(?wkt)) } FILTER EXISTS { ?anyThing geo:hasGeometry ?location }"
+)
 _HOSTED = (
     "?sensor sosa:isHostedBy ?thing . FILTER NOT EXISTS { ?sensor sosa:isHostedBy ?otherHost "
     "FILTER(STR(?otherHost) < STR(?thing)) }"
@@ -94,7 +98,7 @@ ROOTS: Mapping[Set, tuple[Alternative, ...]] = {
         Alternative("?thing a sosa:Platform .", frozenset({"thing"})),
         Alternative(_PLACED, frozenset({"thing"})),
     ),
-    Set.LOCATIONS: (_PLACES, *_located(_POSITION)),
+    Set.LOCATIONS: (Alternative(_PLACE, frozenset({"wkt"})), *_located(_POSITION)),
     Set.HISTORICAL_LOCATIONS: _POSITIONS_OF_THINGS,
 }
 """Where an entity may stand; each is asked by itself."""
@@ -110,7 +114,7 @@ MANY: Mapping[tuple[Set, str], tuple[Mapping[str, str], tuple[Alternative, ...]]
         {"sensor": "sensor", "property": "property", "feature": "feature"},
         ROOTS[Set.OBSERVATIONS],
     ),
-    (Set.LOCATIONS, "Things"): ({"thing": "thing"}, (Alternative("", frozenset({"thing"})),)),
+    (Set.LOCATIONS, "Things"): ({"location": "location"}, (_PLACES, *_located(_POSITION))),
     (Set.LOCATIONS, "HistoricalLocations"): (
         {"observation": "location"},
         _POSITIONS_OF_THINGS,
