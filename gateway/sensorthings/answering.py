@@ -6,12 +6,12 @@ entities it is for; the index says what these are and how they are related. Sour
 API Part 1: Sensing, version 1.1, section 9.3.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.errors import NotFoundError
 from gateway.sensorthings.bounds import BOUNDS, PAGE, too_much, wrong
-from gateway.sensorthings.entities import Document, Entities
+from gateway.sensorthings.entities import Entities, json_text
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import (
     ID,
@@ -119,16 +119,16 @@ class Answering:
             raise _missing(led.set, id_)
         return Target(led.set, key, address=self._entities.address(led.set, key))
 
-    def entity(self, of: Set, key: Key, options: Options) -> Document:
-        """An entity with what is expanded of it. Raises BadRequestError, TooComplexError."""
+    def entity(self, of: Set, key: Key, options: Options) -> str:
+        """An entity as JSON, with what is expanded of it. Raises a GatewayError."""
         require_selectable(of, options)
-        return self._document(of, key, options)
+        return self._text(of, key, options)
 
-    def collection(self, target: Target, options: Options) -> tuple[Page, list[Document]]:
-        """A page of a collection, with what is expanded of each. Raises a GatewayError."""
+    def collection(self, target: Target, options: Options) -> tuple[Page, list[str]]:
+        """A page of a collection as JSON, with what is expanded of each. Raises a GatewayError."""
         require_selectable(target.set, options)
         page = self.page(target.set, target.keys, options)
-        return page, [self._document(target.set, key, options) for key in page.keys]
+        return page, [self._text(target.set, key, options) for key in page.keys]
 
     def page(self, of: Set, keys: tuple[Key, ...] | None, options: Options) -> Page:
         """Which entities a collection has on this page, in their order."""
@@ -188,32 +188,38 @@ class Answering:
             found = self._asked[asked] = self._ask(asked)
         return found
 
-    def _document(self, of: Set, key: Key, options: Options) -> Document:
+    def _text(self, of: Set, key: Key, options: Options) -> str:
         self._made += 1
         if self._made > BOUNDS.entities:
             raise too_much("entities of an answer", BOUNDS.entities)
         if not self._made % 64:
             self._look()
-        found = self._entities.document(of, key, options.select)
+        text = self._entities.text(of, key, options.select)
+        if not options.expand:
+            return text
+        parts = [text[:-1]] if text != "{}" else ["{"]
         for expansion in options.expand:
-            self._expand(of, key, found, expansion)
-        return found
+            parts += self._expanded(of, key, expansion)
+        return ",".join(parts).replace("{,", "{", 1) + "}"
 
-    def _expand(self, of: Set, key: Key, found: Document, expansion: Expansion) -> None:
+    def _expanded(self, of: Set, key: Key, expansion: Expansion) -> Iterator[str]:
+        """The members by which an expansion adds to an entity."""
         name, options = expansion.name, expansion.options
         led = related(of, name)
         require_selectable(led.set, options)
         if not led.is_many:
             other = one_of(self._index, key, name)
-            found[name] = None if other is None else self._document(led.set, other, options)
+            text = "null" if other is None else self._text(led.set, other, options)
+            yield f'"{name}":{text}'
             return
         page = self.page(led.set, many_of(self._index, of, key, name), options)
-        found[name] = [self._document(led.set, each, options) for each in page.keys]
+        inner = ",".join([self._text(led.set, each, options) for each in page.keys])
+        yield f'"{name}":[{inner}]'
         if page.total is not None:
-            found[f"{name}@iot.count"] = page.total
+            yield f'"{name}@iot.count":{page.total}'
         if page.has_more:
-            address = f"{self._entities.address(of, key)}/{name}"
-            found[f"{name}@iot.nextLink"] = next_link(address, options)
+            following = next_link(f"{self._entities.address(of, key)}/{name}", options)
+            yield f'"{name}@iot.nextLink":{json_text(following)}'
 
 
 def next_link(address: str, options: Options) -> str:

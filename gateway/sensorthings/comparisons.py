@@ -119,6 +119,7 @@ def _results(sign: str, mine: str, theirs: str) -> str:
     kinds = "xsd:string, xsd:boolean" if sign == "=" else "xsd:string"
     numbers = _ordered(sign, f"xsd:double({mine})", f"xsd:double({theirs})", Kind.NUMBER)
     return (
-        f"IF(ISNUMERIC({mine}) && ISNUMERIC({theirs}), {numbers}, IF(DATATYPE({mine}) = DATATYPE({theirs}) && "
+        f"IF(ISNUMERIC({mine}) && ISNUMERIC({theirs}), {numbers}, "
+        f"IF(DATATYPE({mine}) = DATATYPE({theirs}) && "
         f"DATATYPE({mine}) IN ({kinds}), {mine} {sign} {theirs}, false))"
     )

@@ -5,10 +5,10 @@ sections 9.3.3 and 12; RFC 7946; OData JSON Format Version 4.0, section 19.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from gateway.sensorthings.bounds import wrong
-from gateway.sensorthings.entities import Document, Entities
+from gateway.sensorthings.entities import Document, Entities, json_text
 from gateway.sensorthings.index import Key
 from gateway.sensorthings.model import ID, PHENOMENON_TIME, RESULT_TIME, SELF_LINK, Set
 from gateway.sensorthings.syntax import Options
@@ -26,22 +26,22 @@ _PLACES = frozenset(
 _GEOMETRIES = frozenset({"location", "feature", "observedArea"})
 
 
-def json_text(value: object) -> bytes:
-    """JSON in UTF-8."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "backslashreplace"
-    )
+def encoded(value: object) -> bytes:
+    """A value as JSON in UTF-8."""
+    return json_text(value).encode()
 
 
-def collection(documents: Sequence[Document], total: int | None, next_page: str | None) -> Document:
-    """A page of a collection."""
-    found: Document = {}
-    if total is not None:
-        found["@iot.count"] = total
+def collection(
+    texts: Iterable[str], total: int | None, next_page: str | None, more: str = ""
+) -> bytes:
+    """A page of a collection, of entities that are JSON already; `more` are further members."""
+    members = [] if total is None else [f'"@iot.count":{total}']
     if next_page is not None:
-        found["@iot.nextLink"] = next_page
-    found["value"] = list(documents)
-    return found
+        members.append(f'"@iot.nextLink":{json_text(next_page)}')
+    members.append(f'"value":[{",".join(texts)}]')
+    if more:
+        members.append(more)
+    return f"{{{','.join(members)}}}".encode()
 
 
 def require_format(of: Set, options: Options) -> None:
@@ -72,20 +72,21 @@ def data_arrays(documents: Iterable[tuple[str, Document]], select: Sequence[str]
 
 
 def features(
-    entities: Entities, of: Set, told: Iterable[tuple[Key, Document]], next_page: str | None
+    entities: Entities, of: Set, told: Iterable[tuple[Key, str]], next_page: str | None
 ) -> Document:
-    """Entities as GeoJSON; what they are beside their geometry are the properties."""
+    """Entities, which are JSON, as GeoJSON; all but their geometry are properties."""
     found: Document = {
         "type": "FeatureCollection",
-        "features": [feature(entities, of, key, document) for key, document in told],
+        "features": [feature(entities, of, key, text) for key, text in told],
     }
     if next_page is not None:
         found["@iot.nextLink"] = next_page
     return found
 
 
-def feature(entities: Entities, of: Set, key: Key, document: Mapping[str, object]) -> Document:
+def feature(entities: Entities, of: Set, key: Key, text: str) -> Document:
     """One of them."""
+    document = json.loads(text)
     properties = {
         name: value
         for name, value in document.items()

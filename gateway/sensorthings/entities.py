@@ -29,6 +29,9 @@ from gateway.sensorthings.terms import GEO_JSON, HTML, MEASUREMENT, OTHER, TRUTH
 
 Document = dict[str, object]
 
+_MOST_TOLD = 50_000
+"""Texts that are remembered, of 0.5 to 2 KB."""
+
 _LAST_PART = re.compile(r"^.*[/#:]([^/#:]+)[/#:]*$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_UNIT: Document = {"name": None, "symbol": None, "definition": None}
@@ -57,6 +60,20 @@ class Entities:
         for name in TYPES[of].related:
             found[f"{name}@iot.navigationLink"] = f"{address}/{name}"
         return selected(found, select)
+
+    def text(self, of: Set, key: Key, select: tuple[str, ...] = ()) -> str:
+        """The entity as JSON; all of it is remembered by the index until something changes."""
+        if select:
+            return json_text(self.document(of, key, select))
+        told = self._index.told
+        version = self._index.version(of, key)
+        known = told.get((self.root, of, key))
+        if known is None or known[0] != version:
+            known = version, json_text(self.document(of, key))
+            if len(told) >= _MOST_TOLD:
+                told.clear()
+            told[self.root, of, key] = known
+        return known[1]
 
     def observation(self, stream: StreamKey, seen: Seen) -> Document:
         """An observation that the store may not have any more."""
@@ -95,6 +112,15 @@ def past_observation(root: str, observations: str, stream: StreamKey, seen: Seen
         "Datastream@iot.navigationLink": f"{root}/Datastreams('{digest(chr(10).join(stream))}')",
         "FeatureOfInterest@iot.navigationLink": f"{root}/FeaturesOfInterest('{digest(stream[2])}')",
     }
+
+
+def json_text(value: object) -> str:
+    """JSON, in which half of a surrogate pair is an escape."""
+    text = _ENCODE(value)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def selected(document: Document, select: tuple[str, ...]) -> Document:

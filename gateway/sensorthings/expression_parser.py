@@ -8,13 +8,14 @@ from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
 from gateway.sensorthings.scanner import Scanner, double_text
 from gateway.sensorthings.syntax import Binary, Call, Constant, Expression, Kind, Path, Unary
 
-_LEVELS = (
-    frozenset({"or"}),
-    frozenset({"and"}),
-    frozenset({"eq", "ne", "gt", "ge", "lt", "le"}),
-    frozenset({"add", "sub"}),
-    frozenset({"mul", "div", "mod"}),
-)
+_PRECEDENCE = {
+    **dict.fromkeys(("or",), 1),
+    **dict.fromkeys(("and",), 2),
+    **dict.fromkeys(("eq", "ne", "gt", "ge", "lt", "le"), 3),
+    **dict.fromkeys(("add", "sub"), 4),
+    **dict.fromkeys(("mul", "div", "mod"), 5),
+}
+_BEGIN_LITERALS = frozenset("'0123456789dgIN")
 _WORDS = {
     "null": Constant(Kind.NULL, ""),
     "true": Constant(Kind.BOOLEAN, "true"),
@@ -45,15 +46,15 @@ class ExpressionParser:
         self._operators = 0
         self._depth = 0
 
-    def expression(self, level: int = 0) -> Expression:
-        """The longest that stands here. Raises BadRequestError, TooComplexError."""
-        if level == len(_LEVELS):
-            return self._unary()
-        left = self.expression(level + 1)
-        words = _LEVELS[level]
-        while operator := self._scanner.word(words.__contains__):
+    def expression(self, least: int = 1) -> Expression:
+        """The longest that stands here, of operators that bind so much at least.
+
+        Raises BadRequestError, TooComplexError.
+        """
+        left = self._unary()
+        while operator := self._scanner.word(lambda name: _PRECEDENCE.get(name, 0) >= least):
             self._count()
-            left = Binary(operator, left, self.expression(level + 1))
+            left = Binary(operator, left, self.expression(_PRECEDENCE[operator] + 1))
         return left
 
     def _count(self) -> None:
@@ -65,13 +66,15 @@ class ExpressionParser:
         self._depth += 1
         if self._depth > BOUNDS.depth:
             raise too_much(f"{self._place}: depth", BOUNDS.depth)
-        if self._scanner.word("not".__eq__):
+        here = self._scanner.here
+        if here == "n" and self._scanner.word("not".__eq__):
             self._count()
             found: Expression = Unary("not", self._unary())
-        elif self._scanner.take("-"):
+        elif here == "-":
+            self._scanner.need("-")
             found = self._negative()
         else:
-            found = self._primary()
+            found = self._primary(here)
         self._depth -= 1
         return found
 
@@ -82,12 +85,13 @@ class ExpressionParser:
             return Constant(Kind.NUMBER, double_text(-float(operand.text)))
         return Unary("-", operand)
 
-    def _primary(self) -> Expression:
-        if self._scanner.take("("):
+    def _primary(self, here: str) -> Expression:
+        if here == "(":
+            self._scanner.need("(")
             inner = self.expression()
             self._scanner.need(")")
             return inner
-        literal = self._scanner.literal()
+        literal = self._scanner.literal() if here in _BEGIN_LITERALS else None
         if literal is not None:
             return literal
         name = self._scanner.name()

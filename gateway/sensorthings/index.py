@@ -5,9 +5,9 @@ What is read is replaced as a whole and never changed, so a reader sees it befor
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
+from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode
 
@@ -15,6 +15,7 @@ from adapters.values.observation import StreamKey
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
+from gateway.sensorthings.grouped import Grouped
 from gateway.sensorthings.model import Set
 from gateway.sensorthings.patterns import GEO, PROLOGUE
 from gateway.sensorthings.seen import Seen, newest_first, seen_of
@@ -68,8 +69,7 @@ def text_of(term: Term | None) -> str:
     return term.value if isinstance(term, NamedNode | Literal) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NamedTuple):
     """A Datastream: its key and id, nodes that the graph has for it, observations, newest first."""
 
     key: StreamKey
@@ -77,53 +77,40 @@ class Stream:
     nodes: tuple[str, ...] = ()
     seen: tuple[Seen, ...] = ()
 
-    @property
-    def is_gone(self) -> bool:
-        """Whether nothing says that it is there."""
-        return not (self.nodes or self.seen)
 
-
-class _Said:
-    """What is said with one predicate, by subject; each value once, in the order of texts."""
+class Said:
+    """What is said with one predicate, by subject; the values in the order of their texts."""
 
     def __init__(self) -> None:
-        self._values: dict[str, tuple[Term, ...]] = {}
-        self._subjects: dict[str, tuple[str, ...]] = {}
+        self._values = Grouped[str, Term](text_of)
+        self._subjects = Grouped[str, str](str)
 
     def of(self, subject: str) -> tuple[Term, ...]:
         """The values, least first."""
-        return self._values.get(subject, ())
+        return self._values.of(subject)
 
     def first(self, subject: str) -> str | None:
         """The text of the least."""
-        found = self._values.get(subject)
+        found = self._values.of(subject)
         return text_of(found[0]) if found else None
 
     def about(self, value: str) -> tuple[str, ...]:
         """The subjects that a resource is said of."""
-        return self._subjects.get(value, ())
+        return self._subjects.of(value)
 
     @property
-    def subjects(self) -> Iterable[str]:
+    def subjects(self) -> tuple[str, ...]:
         """All that something is said of."""
-        return tuple(self._values)
+        return self._values.keys()
 
-    def change(self, subject: Term | None, value: Term, *, is_added: bool) -> None:
+    def change(self, subject: str, value: Term, *, is_added: bool) -> None:
         """Take up a statement that came or went."""
-        name = text_of(subject)
-        kept = tuple(each for each in self._values.get(name, ()) if each != value)
-        _put(self._values, name, tuple(sorted((*kept, value), key=text_of)) if is_added else kept)
+        if is_added:
+            self._values.put(subject, value)
+        else:
+            self._values.drop(subject, value)
         if isinstance(value, NamedNode):
-            others = tuple(each for each in self.about(value.value) if each != name)
-            told = tuple(sorted((*others, name))) if is_added else others
-            _put(self._subjects, value.value, told)
-
-
-def _put(into: dict, key: str | StreamKey, values: tuple) -> None:  # type: ignore[type-arg]
-    if values:
-        into[key] = values
-    else:
-        into.pop(key, None)
+            (self._subjects.put if is_added else self._subjects.drop)(value.value, subject)
 
 
 class Index:
@@ -131,24 +118,29 @@ class Index:
 
     def __init__(self, observations: str) -> None:
         self.observations = observations
-        self._lock = Lock()
-        self.said = {name: _Said() for name in _SAID}
+        self.said = {name: Said() for name in _SAID}
         self.units: dict[str, str] = {}
-        self._streams: dict[StreamKey, Stream] = {}
+        self._learning = Lock()
+        self._ids: dict[StreamKey, str] = {}
         self._by_id: dict[str, StreamKey] = {}
-        self._seen: dict[str, tuple[tuple[StreamKey, Seen], ...]] = {}
-        self._typed: dict[Set, set[str]] = {of: set() for of, _ in _TYPED.values()}
-        self._of: dict[Set, dict[str, tuple[StreamKey, ...]]] = {each: {} for each in _KEYED}
+        self._nodes = Grouped[StreamKey, str](str)
+        self._of_stream = Grouped[StreamKey, Seen](newest_first)
+        self._seen = Grouped[str, tuple[StreamKey, Seen]](str)
+        self._typed: dict[Set, dict[str, None]] = {of: {} for of, _ in _TYPED.values()}
+        self._of = {each: Grouped[str, StreamKey](self._ids.__getitem__) for each in _KEYED}
         self._changes = 0
         """Of what there is but observations."""
         self._observed = 0
+        self._unit_changes: dict[StreamKey, int] = {}
+        self.told: dict[tuple[str, Set, Key], tuple[object, str]] = {}
+        """What was told of entities, by the address of the service, with its version."""
         self._listed: dict[Set, tuple[int, tuple[Key, ...], dict[str, Key]]] = {}
 
     def learn(self, name: str, notification: Notification) -> None:
         """Take up what changed in the answer of a query; in whatever thread tells of it."""
         results = notification.results
         take = self._takes(name)
-        with self._lock:
+        with self._learning:
             for row in results.removed:
                 take(row, is_added=False)
             for row in results.added:
@@ -167,12 +159,25 @@ class Index:
 
     def stream(self, key: StreamKey) -> Stream | None:
         """A Datastream."""
-        return self._streams.get(key)
+        id_ = self._ids.get(key)
+        return None if id_ is None else Stream(key, id_, self._nodes.of(key), self.seen_of(key))
+
+    def seen_of(self, key: StreamKey) -> tuple[Seen, ...]:
+        """The observations of a Datastream that the store has, newest first."""
+        return self._of_stream.of(key)
 
     def seen(self, observation: str) -> tuple[StreamKey, Seen] | None:
         """An observation, by its IRI, with its stream."""
-        found = self._seen.get(observation)
+        found = self._seen.of(observation)
         return found[0] if found else None
+
+    def version(self, of: Set, key: Key) -> object:
+        """What is another one whenever an entity may be told otherwise."""
+        if isinstance(key, tuple):
+            return self._changes, self.seen_of(key), self._unit_changes.get(key)
+        if of in _AS_OBSERVED:
+            return self._changes, self._seen.of(key)
+        return self._changes
 
     def thing_of(self, key: StreamKey) -> str:
         """The Thing of a stream: who hosts its sensor, else its feature."""
@@ -180,13 +185,12 @@ class Index:
 
     def streams_of(self, of: Set, iri: str) -> tuple[StreamKey, ...]:
         """The streams of a Thing, Sensor, ObservedProperty or feature, by their ids."""
-        return self._of[of].get(iri, ())
+        return self._of[of].of(iri)
 
     def id_of(self, of: Set, key: Key) -> str:
         """The id that an entity has in URLs."""
         if isinstance(key, tuple):
-            found = self._streams.get(key)
-            return digest("\n".join(key)) if found is None else found.id
+            return self._ids.get(key) or digest("\n".join(key))
         if of in _AS_OBSERVED and key.startswith(self.observations):
             return key.removeprefix(self.observations)
         return digest(key)
@@ -208,10 +212,10 @@ class Index:
         if of is Set.DATASTREAMS:
             return self._by_id.get(id_)
         if of in _AS_OBSERVED:
-            iri = self.observations + id_
-            found = self._seen.get(iri)
+            found = self.seen(self.observations + id_)
             if found is not None:
-                return iri if of is Set.OBSERVATIONS or found[0][1].is_position else None
+                is_one = of is Set.OBSERVATIONS or found[1].is_position
+                return found[1].iri if is_one else None
         return self.listed(of)[1].get(id_)
 
     def newest_first(self, keys: Iterable[Key]) -> tuple[Key, ...]:
@@ -222,8 +226,7 @@ class Index:
     def positions(self, thing: str) -> Iterator[tuple[StreamKey, Seen]]:
         """Where a Thing was observed to be, stream by stream, newest first."""
         for key in self.streams_of(Set.THINGS, thing):
-            stream = self._streams.get(key)
-            for seen in stream.seen if stream else ():
+            for seen in self.seen_of(key):
                 if seen.is_position:
                     yield key, seen
 
@@ -235,21 +238,22 @@ class Index:
     def _keys(self, of: Set) -> Iterable[Key]:
         match of:
             case Set.DATASTREAMS:
-                return tuple(self._streams)
+                return list(self._ids)
             case Set.OBSERVATIONS:
-                return tuple(self._seen)
+                return self._seen.keys()
             case Set.HISTORICAL_LOCATIONS:
                 return self._observed_positions()
             case Set.LOCATIONS:
                 return [*self._placed_nodes(), *self._observed_positions()]
             case Set.THINGS:
                 with_place = [each for each in self.said["place"].subjects if self.places(each)]
-                return {*self._of[of], *self._typed[of], *with_place}
+                return {*self._of[of].keys(), *list(self._typed[of]), *with_place}
             case _:
-                return {*self._of[of], *self._typed[of]}
+                return {*self._of[of].keys(), *list(self._typed[of])}
 
     def _observed_positions(self) -> list[str]:
-        return [iri for iri, found in tuple(self._seen.items()) if found[0][1].is_position]
+        found = (self.seen(iri) for iri in self._seen.keys())  # noqa: SIM118
+        return [each[1].iri for each in found if each is not None and each[1].is_position]
 
     def _placed_nodes(self) -> list[str]:
         placed = self.said["place"]
@@ -257,76 +261,66 @@ class Index:
         return [node for node in nodes if self.said["wkt"].of(node)]
 
     def _take_said(self, name: str, row: Row, *, is_added: bool) -> None:
-        subject, value = row
+        subject, value = text_of(row[0]), row[1]
         if value is None:
             return
         if name == "host":
-            keys = self.streams_of(Set.SENSORS, text_of(subject))
+            keys = self.streams_of(Set.SENSORS, subject)
             before = {key: self.thing_of(key) for key in keys}
             self.said[name].change(subject, value, is_added=is_added)
             for key in keys:
-                self._relate(Set.THINGS, before[key], key, is_there=False)
-                self._relate(Set.THINGS, self.thing_of(key), key, is_there=True)
+                self._of[Set.THINGS].drop(before[key], key)
+                self._of[Set.THINGS].put(self.thing_of(key), key)
         else:
             self.said[name].change(subject, value, is_added=is_added)
         self._changes += 1
 
     def _take_unit(self, row: Row, *, is_added: bool) -> None:
         observation, unit = text_of(row[0]), text_of(row[1])
+        found = self.seen(observation)
+        if found is not None:
+            self._unit_changes[found[0]] = self._unit_changes.get(found[0], 0) + 1
         if is_added:
             self.units[observation] = unit
         elif self.units.get(observation) == unit:
             del self.units[observation]
 
     def _take_typed(self, of: Set, row: Row, *, is_added: bool) -> None:
-        (self._typed[of].add if is_added else self._typed[of].discard)(text_of(row[0]))
+        if is_added:
+            self._typed[of][text_of(row[0])] = None
+        else:
+            self._typed[of].pop(text_of(row[0]), None)
         self._changes += 1
 
     def _take_node(self, row: Row, *, is_added: bool) -> None:
-        key, node = (text_of(row[0]), text_of(row[1]), text_of(row[2])), text_of(row[3])
-        stream = self._stream(key)
-        others = tuple(each for each in stream.nodes if each != node)
-        nodes = tuple(sorted((*others, node))) if is_added else others
-        self._keep(Stream(key, stream.id, nodes, stream.seen))
+        key = (text_of(row[0]), text_of(row[1]), text_of(row[2]))
+        (self._nodes.put if is_added else self._nodes.drop)(key, text_of(row[3]))
+        self._keep(key)
 
     def _take_observation(self, row: Row, *, is_added: bool) -> None:
         seen, key = _observed(row)
-        kept = tuple(each for each in self._seen.get(seen.iri, ()) if each != (key, seen))
-        _put(self._seen, seen.iri, (*kept, (key, seen)) if is_added else kept)
-        stream = self._stream(key)
-        others = tuple(each for each in stream.seen if each != seen)
-        found = tuple(sorted((*others, seen), key=newest_first)) if is_added else others
+        (self._seen.put if is_added else self._seen.drop)(seen.iri, (key, seen))
+        (self._of_stream.put if is_added else self._of_stream.drop)(key, seen)
         self._observed += 1
-        self._keep(Stream(key, stream.id, stream.nodes, found))
+        self._keep(key)
 
-    def _stream(self, key: StreamKey) -> Stream:
-        return self._streams.get(key) or Stream(key, digest("\n".join(key)))
-
-    def _keep(self, stream: Stream) -> None:
-        key = stream.key
-        if stream.is_gone:
-            self._streams.pop(key, None)
-            self._by_id.pop(stream.id, None)
-        else:
-            is_new = key not in self._streams
-            self._streams[key] = stream
-            if not is_new:
-                return
-            self._by_id[stream.id] = key
+    def _keep(self, key: StreamKey) -> None:
+        """A stream is there as long as something says so."""
+        is_there, was_there = key in self._of_stream or key in self._nodes, key in self._ids
+        if is_there == was_there:
+            return
         self._changes += 1
-        there = not stream.is_gone
-        self._relate(Set.THINGS, self.thing_of(key), key, is_there=there)
-        for of, iri in zip(_PARTS, key, strict=True):
-            self._relate(of, iri, key, is_there=there)
+        if is_there:
+            id_ = self._ids[key] = digest("\n".join(key))
+            self._by_id[id_] = key
+        for of, iri in zip(_KEYED, (*key, self.thing_of(key)), strict=True):
+            (self._of[of].put if is_there else self._of[of].drop)(iri, key)
+        if not is_there:
+            del self._by_id[self._ids.pop(key)]
+            self._unit_changes.pop(key, None)
 
-    def _relate(self, of: Set, iri: str, key: StreamKey, *, is_there: bool) -> None:
-        others = tuple(each for each in self._of[of].get(iri, ()) if each != key)
-        found = (*others, key) if is_there else others
-        _put(self._of[of], iri, tuple(sorted(found, key=lambda each: self.id_of(of, each))))
 
-
-_PARTS = (Set.SENSORS, Set.OBSERVED_PROPERTIES, Set.FEATURES_OF_INTEREST)
-_KEYED = (*_PARTS, Set.THINGS)
+_KEYED = (Set.SENSORS, Set.OBSERVED_PROPERTIES, Set.FEATURES_OF_INTEREST, Set.THINGS)
 _AS_OBSERVED = frozenset({Set.OBSERVATIONS, Set.HISTORICAL_LOCATIONS, Set.LOCATIONS})
 
 

@@ -54,6 +54,11 @@ class Scanner:
         """Whether nothing is left."""
         return self._at == len(self._text)
 
+    @property
+    def here(self) -> str:
+        """The next character, "" at the end."""
+        return self._text[self._at : self._at + 1]
+
     def take(self, mark: str) -> bool:
         """Whether the mark stands here; it is passed then, with space around it."""
         if not self._text.startswith(mark, self._at):

@@ -16,7 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.errors import BadRequestError, ForbiddenError, GatewayError, UnsupportedMediaTypeError
+from gateway.errors import (
+    BadRequestError,
+    ForbiddenError,
+    GatewayError,
+    NotFoundError,
+    UnsupportedMediaTypeError,
+)
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import SECURE, endpoint
 from gateway.gates.http.json_body import JSON
@@ -110,11 +116,12 @@ class SensorThingsGate:
         may = caller.principal.policy.query_rights.may_read(DEFAULT_GRAPH)
         back = await self._pool.run(lambda _: self._told.reaches_back_to(), caller) if may else None
         found = service_root(_root(request), self._told.endpoints(), self._told.topics, back)
-        return answer_response(Answer(encoding.JSON, encoding.json_text(found)))
+        return answer_response(Answer(encoding.JSON, encoding.encoded(found)))
 
     async def _read(self, request: Request, caller: Caller) -> Response:
         _require_readable(caller)
         path, options = _path(request), parse_options(request.url.query)
+        _require_set(path)
         index = await self._indexing.index()
         rights, root = caller.principal.policy.query_rights, _root(request)
         service = Service(index, self._pool, self._journal)
@@ -144,7 +151,7 @@ class SensorThingsGate:
         key = index.find(of, id_)
         found = {} if key is None else entities.document(of, key)
         headers = {"Location": address} if id_ else {}
-        return Response(encoding.json_text(found), 201, headers=headers, media_type=encoding.JSON)
+        return Response(encoding.encoded(found), 201, headers=headers, media_type=encoding.JSON)
 
     async def _created(
         self,
@@ -191,14 +198,14 @@ class SensorThingsGate:
         for id_, each in given:
             try:
                 stream = require_stream(index, id_)
-                payload = encoding.json_text(each)
+                payload = encoding.encoded(each)
                 made = await self._writing.observation(stream, payload, index, caller)
                 told.append(f"{entities.root}/Observations('{made}')")
             except GatewayError as error:
                 if error.http_status >= 500:
                     raise
                 told.append(f"error: {error}")
-        return Response(encoding.json_text(told), 201, media_type=encoding.JSON)
+        return Response(encoding.encoded(told), 201, media_type=encoding.JSON)
 
 
 def _caller(request: Request, guard: Guard) -> Caller:
@@ -245,6 +252,14 @@ def _path(request: Request) -> ResourcePath:
     return parse_resource_path(_below(request))
 
 
+def _require_set(path: ResourcePath) -> None:
+    """Raise NotFoundError for a path that begins with no set."""
+    name = path.segments[0].name
+    if name not in {each.value for each in Set}:
+        names = ", ".join(each.value for each in Set)
+        raise NotFoundError(f"there is no {name[:80]!r}", f"those are {names}")
+
+
 def _document(request: Request, body: bytes) -> object:
     """The body as JSON. Raises UnsupportedMediaTypeError, BadRequestError."""
     told = media_type(request.headers.get("content-type", JSON))
@@ -269,4 +284,4 @@ def _refused(error: GatewayError) -> Response:
         for name, value in usual.headers.items()
         if name.lower() in {"retry-after", "www-authenticate"}
     }
-    return Response(encoding.json_text(told), usual.status_code, headers, encoding.JSON)
+    return Response(encoding.encoded(told), usual.status_code, headers, encoding.JSON)

@@ -20,7 +20,7 @@ from gateway.sensorthings.index import QUERIES, Index, query_text
 log = logging.getLogger(__name__)
 
 IDLE_S = 600.0
-_LOOK_S = 5.0
+_LOOK_S = 1.0
 
 
 class Indexing:
@@ -30,7 +30,7 @@ class Indexing:
         """`observations` is what the IRIs of the gateway's observations begin with."""
         self._scheduler = scheduler
         self._observations = observations
-        self._idle_s = idle_s
+        self.idle_s = idle_s
         self._index: Index | None = None
         self._spuids: list[str] = []
         self._beginning = asyncio.Lock()
@@ -85,8 +85,8 @@ class Indexing:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(min(_LOOK_S, self._idle_s))
-            if self._index is not None and monotonic() - self._asked_at > self._idle_s:
+            await asyncio.sleep(_LOOK_S)
+            if self._index is not None and monotonic() - self._asked_at > self.idle_s:
                 async with self._beginning:
                     await self._end()
 

@@ -4,7 +4,7 @@ Place: between the gate, which knows HTTP, and `gateway.sensorthings`.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from gateway.sensorthings.answering import (
     require_selectable,
 )
 from gateway.sensorthings.bounds import wrong
-from gateway.sensorthings.entities import Document, Entities, selected
+from gateway.sensorthings.entities import Document, Entities, json_text, selected
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import ID, SELF_LINK, Set
 from gateway.sensorthings.past import Past, seen_in
@@ -70,7 +70,7 @@ def answer(
         found = _past_entity(service, path, entities)
         if found is None:
             raise
-        return Answer(encoding.JSON, encoding.json_text(selected(found, options.select)))
+        return Answer(encoding.JSON, encoding.encoded(selected(found, options.select)))
     encoding.require_format(target.set, options)
     telling = _Telling(service, entities, answering, options)
     if target.entity is not None:
@@ -102,35 +102,35 @@ class _Telling:
             return self._property(target.set, target.entity, path)
         if replace(options, select=(), expand=(), result_format="") != NO_OPTIONS:
             raise wrong("the query string", "of one entity there is $select and $expand alone")
-        document = self.answering.entity(target.set, target.entity, options)
+        text = self.answering.entity(target.set, target.entity, options)
         if options.result_format == "GeoJSON":
-            feature = encoding.feature(self.entities, target.set, target.entity, document)
-            return Answer(encoding.GEO_JSON, encoding.json_text(feature))
-        return Answer(encoding.JSON, encoding.json_text(document))
+            feature = encoding.feature(self.entities, target.set, target.entity, text)
+            return Answer(encoding.GEO_JSON, encoding.encoded(feature))
+        return Answer(encoding.JSON, text.encode())
 
     def _property(self, of: Set, key: Key, path: ResourcePath) -> Answer:
-        document = self.answering.entity(of, key, NO_OPTIONS)
+        document = self.entities.document(of, key)
         name = ID if path.property == "id" else path.property
         if name not in document:
             raise NotFoundError(f"{of.value} have no {name[:80]!r}", "GET the entity shows all")
         value = document[name]
         if not path.is_value:
-            return Answer(encoding.JSON, encoding.json_text({name: value}))
-        text = value if isinstance(value, str) else encoding.json_text(value).decode()
+            return Answer(encoding.JSON, encoding.encoded({name: value}))
+        text = value if isinstance(value, str) else encoding.encoded(value).decode()
         return Answer("text/plain; charset=utf-8", text.encode("utf-8", "backslashreplace"))
 
     def collection(self, target: Target) -> Answer:
         """A page of what the store has."""
-        page, documents = self.answering.collection(target, self.options)
+        page, texts = self.answering.collection(target, self.options)
         following = next_link(target.address, self.options) if page.has_more else None
         if self.options.result_format == "GeoJSON":
-            told = zip(page.keys, documents, strict=True)
+            told = zip(page.keys, texts, strict=True)
             features = encoding.features(self.entities, target.set, told, following)
-            return Answer(encoding.GEO_JSON, encoding.json_text(features))
+            return Answer(encoding.GEO_JSON, encoding.encoded(features))
         if self.options.result_format == "dataArray":
             whole = [self._with_datastream(str(key)) for key in page.keys]
-            documents = encoding.data_arrays(whole, self.options.select)
-        return _page(documents, page.total, following)
+            texts = list(map(json_text, encoding.data_arrays(whole, self.options.select)))
+        return Answer(encoding.JSON, encoding.collection(texts, page.total, following))
 
     def _with_datastream(self, observation: str) -> tuple[str, Document]:
         found = self.service.index.seen(observation)
@@ -157,19 +157,9 @@ class _Telling:
             documents = encoding.data_arrays(whole, options.select)
         else:
             documents = [selected(each, options.select) for each in documents]
-        return _page(documents, page.total, following, page.damaged)
-
-
-def _page(
-    documents: Sequence[Document],
-    total: int | None,
-    following: str | None,
-    damaged: Sequence[str] = (),
-) -> Answer:
-    told = encoding.collection(documents, total, following)
-    if damaged:
-        told["@gateway.damaged"] = list(damaged)
-    return Answer(encoding.JSON, encoding.json_text(told))
+        more = f'"@gateway.damaged":{json_text(list(page.damaged))}' if page.damaged else ""
+        texts = map(json_text, documents)
+        return Answer(encoding.JSON, encoding.collection(texts, page.total, following, more))
 
 
 def _past_entity(service: Service, path: ResourcePath, entities: Entities) -> Document | None:

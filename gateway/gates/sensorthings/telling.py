@@ -11,7 +11,7 @@ from adapters.values.observation import StreamKey
 from gateway.gates.sensorthings.measures import Counted
 from gateway.journal import Record
 from gateway.runtime.loop_calls import LoopCalls
-from gateway.sensorthings.encoding import json_text
+from gateway.sensorthings.encoding import encoded
 from gateway.sensorthings.entities import past_observation
 from gateway.sensorthings.index import digest
 from gateway.sensorthings.past import seen_in
@@ -66,7 +66,7 @@ class Telling:
                 continue
             seen = seen_in(record, self._observations)
             document = past_observation(self._root, self._observations, stream, seen)
-            self.counted.told += self._tell(topic, json_text(document))
+            self.counted.told += self._tell(topic, encoded(document))
 
     def _topic(self, stream: StreamKey) -> str:
         found = self._topics.get(stream)
