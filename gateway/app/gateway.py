@@ -26,6 +26,7 @@ from gateway.app.logs import kept_log
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
+from gateway.app.sensorthings import begin_telling, observations_of
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
 from gateway.app.storage import open_storage, store_path
@@ -33,6 +34,9 @@ from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.modbus.gate import ModbusGate
+from gateway.gates.sensorthings.indexing import Indexing
+from gateway.gates.sensorthings.measures import Counted
+from gateway.gates.sensorthings.telling import Telling
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -150,7 +154,17 @@ class Gateway:
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = broker_link(MqttContext(*around, modbus.is_ours))
+        told = Telling(
+            config.sensorthings.mqtt_prefix,
+            observations_of(storage.identity),
+            loop_calls,
+            Counted(),
+        )
+
+        def is_taken(topic: str) -> bool:
+            return modbus.is_ours(topic) or told.is_ours(topic)
+
+        broker = broker_link(MqttContext(*around, is_taken))
         control = control_of(
             config,
             clocks,
@@ -164,7 +178,18 @@ class Gateway:
         await enter(control.running(reception, storage, tasks))
         keeping = keeping_gate(config, storage, self._settings, self._start_anew)
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping, kept
+            storage,
+            reception,
+            onboarding,
+            subscribed,
+            broker,
+            modbus,
+            control,
+            log,
+            keeping,
+            told,
+            Indexing(storage.scheduler, observations_of(storage.identity)),
+            kept,
         )
         await self._may_serve()
         storage.keep_up()
@@ -189,7 +214,8 @@ class Gateway:
         report = self_report(stages, config.gateway.data_dir, self._clocks)
         alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks, report))
         self._starting("HTTP and WebSocket")
-        ports = await enter(serving(config, stages, alarms, guarded))
+        ports = await enter(serving(config, stages, alarms, guarded, self._clocks))
         self.http_port, self.websocket_port = ports.http, ports.websocket
+        begin_telling(config, stages, ports.http)
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()

@@ -32,6 +32,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.sensorthings import SensorThingsSettings
 from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
@@ -65,6 +66,7 @@ __all__ = [
     "RemoteSettings",
     "Section",
     "SecuritySettings",
+    "SensorThingsSettings",
     "ShippingSettings",
     "SparkplugSettings",
     "StoreSettings",
@@ -198,6 +200,7 @@ class Config(Section):
     events: EventsSettings = EventsSettings()
     federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
+    sensorthings: SensorThingsSettings = SensorThingsSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
