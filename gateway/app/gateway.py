@@ -21,6 +21,7 @@ from gateway.app.brokers.link import broker_link
 from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
+from gateway.app.homeassistant import publisher_of, publishing, taken_by, topics_of
 from gateway.app.keeping import keeping_gate
 from gateway.app.logs import kept_log
 from gateway.app.onboarding import onboarding_of
@@ -151,7 +152,9 @@ class Gateway:
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = broker_link(MqttContext(*around, modbus.is_ours))
+        topics = topics_of(config)
+        context = MqttContext(*around, taken_by(modbus.is_ours, topics), topics)
+        broker = broker_link(context)
         control = control_of(
             config,
             clocks,
@@ -164,8 +167,10 @@ class Gateway:
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
         keeping = keeping_gate(config, storage, self._settings, self._start_anew)
+        told = publisher_of(context, storage, control)
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping, kept
+            *(storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping),
+            *(kept, told),
         )
         await self._may_serve()
         storage.keep_up()
@@ -178,6 +183,7 @@ class Gateway:
         self._starting("broker")
         await enter(stages.broker.listening(stages.control.actuating.topics))
         self.mqtt_port = stages.broker.port
+        await enter(publishing(stages, self._tasks))
         mappings = stages.reception.mappings
         await enter(stages.modbus.running(mappings, loop_calls, self._tasks.task))
 

@@ -17,6 +17,8 @@ from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.homeassistant.measures import publisher_measures
+from gateway.homeassistant.publisher import Publisher
 from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 
@@ -35,6 +37,7 @@ class Stages:
     log: LogTail
     keeping: KeepingGate
     events: EventsKept | None = None
+    homeassistant: Publisher | None = None
 
     @property
     def federation(self) -> FederationService | None:
@@ -71,6 +74,8 @@ class Stages:
         yield from subscriber_measures(self.subscribing.subscribers)
         if self.events is not None:
             yield from self.events.measures()
+        if self.homeassistant is not None:
+            yield from publisher_measures(self.homeassistant)
         service = self.federation
         if service is not None:
             yield from federation_measures(lambda: service.status)
