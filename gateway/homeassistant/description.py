@@ -26,6 +26,9 @@ from gateway.homeassistant.naming import clean, distinct, local_name, name_of, w
 from gateway.homeassistant.states import Form, Kind, kind_of
 from gateway.homeassistant.topics import Topics
 
+_MAIN = "power_state"
+"""What is on when a device is."""
+
 CommandTopic = Callable[[Actuator], str]
 """Where commands for an actuator are taken."""
 
@@ -35,7 +38,8 @@ class Draft:
     """An entity before it has a name.
 
     `device`, `feature` and `model` are IRIs, the last two empty for none; `other` tells it from one
-    of the same name. `device_name` is what somebody calls a device that may have no label.
+    of the same name. `device_name` is what somebody calls a device that may have no label. What
+    `is_main` is called as its device, if nothing else of it is.
     """
 
     entity: Entity
@@ -47,6 +51,7 @@ class Draft:
     model: str = ""
     is_of_device: bool = False
     device_name: str = ""
+    is_main: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,7 @@ def _set(actuator: Actuator, streams: Sequence[StreamKey], facts: Facts, naming:
         actuator.name if "%" not in actuator.name else local_name(actuator.iri),
         actuator.feature,
         facts.classes.get(sensor, ""),
+        is_main=term is not None and term.name == _MAIN,
     )
 
 
@@ -186,7 +192,8 @@ def _json(meaning: Meaning) -> dict[str, Json]:
 
 
 def _property_name(iri: str, term: Property | None, labels: Mapping[str, str]) -> str:
-    return name_of(iri, labels) if term is None else clean(term.label)
+    name = name_of(iri, labels) if term is None else clean(term.label)
+    return name[:1].upper() + name[1:]
 
 
 def named(drafts: Iterable[Draft], labels: Mapping[str, str], topics: Topics) -> Described:
@@ -200,7 +207,9 @@ def named(drafts: Iterable[Draft], labels: Mapping[str, str], topics: Topics) ->
         said = _device(device, group, labels, topics)
         names = distinct((each.entity.id, each.name, each.other) for each in group)
         for each in group:
-            members: dict[str, Json] = {"name": names[each.entity.id], "device": said}
+            is_main = each.is_main and sum(other.is_main for other in group) == 1
+            name = None if is_main else names[each.entity.id]
+            members: dict[str, Json] = {"name": name, "device": said}
             entity = replace(each.entity, members={**members, **each.entity.members})
             entities[entity.id], states[entity.id] = entity, each.state
     return Described(entities, states)

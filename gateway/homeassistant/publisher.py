@@ -43,7 +43,7 @@ TOGETHER_S = 0.05
 _LOOK_S = 60.0
 """The graph is read again at least so often: what an UPDATE deletes says so nowhere else."""
 
-_SOON_S = 0.25
+_SOON_S = 0.5
 _PATIENCE = 20
 """A look at the graph takes at most one part in so many of the time."""
 
@@ -115,6 +115,7 @@ class Publisher:
         self._streams: dict[StreamKey, str] = {}
         self._rows: set[str] = set()
         self._kept: frozenset[str] = frozenset()
+        self._parting: frozenset[str] = frozenset()
         self._woken = asyncio.Event()
         self._is_stale = self._is_anew = self._has_rows = False
         self._looked_at, self._look_s = 0.0, 0.0
@@ -252,13 +253,18 @@ class Publisher:
     async def _take_back(self, carrier: Carrier) -> None:
         """Empty messages in the place of what is not announced any more, kept until they are had.
 
-        What is retained is on the disk before it is sent.
+        A state goes after its announcement, when nobody reads it any more. What is retained is on
+        the disk before it is sent.
         """
         topics = self._board.topics
         if topics - self._kept:
             await self._keep(self._kept | topics)
-        gone = sorted(self._kept - topics)
-        had = {topic for topic in gone if await carrier.send(Out(topic, b""))}
+        gone = self._kept - topics
+        states = frozenset(topic for topic in gone if not self.topics.is_config(topic))
+        now = sorted(gone - states | gone & self._parting)
+        self._is_stale |= bool(states - self._parting)
+        self._parting = states
+        had = {topic for topic in now if await carrier.send(Out(topic, b""))}
         self.statistics.taken_back += len(had)
         if had:
             await self._keep(self._kept - had)

@@ -48,6 +48,10 @@ class Topics:
         """Where its state is told."""
         return f"{self._base}{entity.rpartition('-')[2]}/state"
 
+    def is_config(self, topic: str) -> bool:
+        """Whether something is announced there."""
+        return self._own.fullmatch(topic) is not None
+
     def is_ours(self, topic: str) -> bool:
         """Whether we alone publish there; what comes from there is heard by nobody."""
         if topic.startswith(self._base):
