@@ -1,4 +1,4 @@
-"""Facts of a house that has everything: each property with each of its units, each sort of actuator."""
+"""A house that has everything: each property with each of its units, each sort of actuator."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,9 +8,9 @@ from pyoxigraph import Literal, NamedNode
 from adapters.values.observation import StreamKey
 from adapters.values.properties import BASE, VOCABULARY, Property, Shape
 from gateway.actuation.actuator import Actuator
+from gateway.homeassistant.description import Naming, describe
 from gateway.homeassistant.entity import Described
 from gateway.homeassistant.facts import Facts, Seen
-from gateway.homeassistant.description import Naming, describe
 from gateway.homeassistant.topics import Topics
 from gateway.ingest.sosa import WKT
 from gateway.rdf.namespaces import UNIT, XSD

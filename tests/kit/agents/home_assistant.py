@@ -15,9 +15,10 @@ import logging
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from homeassistant import core  # before loader, which imports it  # noqa: I001
-from homeassistant import config_entries, loader
+import homeassistant.core  # noqa: F401 - before the loader, which imports it
+from homeassistant import config_entries, core, loader
 from homeassistant.components import mqtt
 from homeassistant.components.mqtt import const as mqtt_const
 from homeassistant.const import __version__
@@ -43,6 +44,8 @@ class KeptLog(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.name == "homeassistant.helpers.frame":  # about this program, not what it hears
+            return
         self.lines.append(self.format(record)[:2000])
 
 
@@ -68,7 +71,7 @@ async def _home(folder: Path) -> core.HomeAssistant:
     for name in ("category_registry", "floor_registry", "label_registry"):
         try:
             registries.append(__import__(f"homeassistant.helpers.{name}", fromlist=[name]))
-        except ImportError:  # of newer versions
+        except ImportError:  # of newer versions alone
             continue
     for registry in registries:
         loading = registry.async_load(home)
@@ -132,7 +135,7 @@ async def _wait(home: core.HomeAssistant, count: int, seconds: float) -> int:
         await asyncio.sleep(0.1)
 
 
-async def _answer(home: core.HomeAssistant, kept: KeptLog, asked: list) -> object:
+async def _answer(home: core.HomeAssistant, kept: KeptLog, asked: list[Any]) -> object:
     match asked:
         case ["wait", count, seconds]:
             return await _wait(home, count, seconds)
@@ -146,6 +149,11 @@ async def _answer(home: core.HomeAssistant, kept: KeptLog, asked: list) -> objec
     raise ValueError(asked)
 
 
+def _say(answer: object) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 async def _serve(port: int, folder: Path) -> None:
     kept = KeptLog()
     logging.getLogger().addHandler(kept)
@@ -153,9 +161,9 @@ async def _serve(port: int, folder: Path) -> None:
     home = await _home(folder)
     entry = _entry(port)
     await home.config_entries.async_add(entry)
-    print(json.dumps([__version__, str(entry.state.value)]), flush=True)
+    _say([__version__, str(entry.state.value)])
     while line := await asyncio.to_thread(sys.stdin.readline):
-        print(json.dumps(await _answer(home, kept, json.loads(line))), flush=True)
+        _say(await _answer(home, kept, json.loads(line)))
     await home.config_entries.async_unload(entry.entry_id)
 
 
