@@ -86,7 +86,9 @@ def describe(
     drafts.sort(key=lambda draft: (draft.entity.id not in naming.known, draft.entity.id))
     kept = named(drafts[: naming.most], facts.labels, naming.topics)
     told = {stream: id_ for stream, id_ in streams.items() if id_ in kept.entities}
-    return replace(kept, streams=told, left_out=max(0, len(drafts) - naming.most))
+    times = {stream: facts.streams[stream].time for stream in told}
+    left_out = max(0, len(drafts) - naming.most)
+    return replace(kept, streams=told, times=times, left_out=left_out)
 
 
 def stream_entity(stream: StreamKey, topics: Topics) -> str:

@@ -7,6 +7,7 @@ documentation of MQTT discovery; the keys are those that every version since 202
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pyoxigraph import Literal
 
@@ -97,11 +98,12 @@ class State:
 class Described:
     """Entities with the states that they have in the graph, both by id.
 
-    `streams` are the ids of the entities that streams tell the states of; `left_out` is how many
-    there was no room for.
+    `streams` are the ids of the entities that streams tell the states of, `times` those of their
+    newest values; `left_out` is how many there was no room for.
     """
 
     entities: Mapping[str, Entity] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
     streams: Mapping[StreamKey, str] = field(default_factory=dict)
+    times: Mapping[StreamKey, datetime] = field(default_factory=dict)
     left_out: int = 0

@@ -210,7 +210,7 @@ class Publisher:
     async def _look(self, carrier: Carrier) -> None:
         """Read the graph, and have announced what it says."""
         began, self._is_stale = monotonic(), False
-        unknown, self.readings.unknown = self.readings.unknown, set()
+        unknown = self.readings.take_unknown()
         described = await self._described()
         self._looked_at = monotonic()
         self._look_s = self._looked_at - began
@@ -244,9 +244,8 @@ class Publisher:
         """Take readings of what is announced, and of nothing that was just not found."""
         streams = self._streams = dict(described.streams)
         entities = described.entities
-        self.readings.interested = {
-            stream: entities[id_].is_event for stream, id_ in streams.items()
-        }
+        each_counts = {stream: entities[id_].is_event for stream, id_ in streams.items()}
+        self.readings.listen(each_counts, described.times)
         passed_over = self.readings.passed_over.union(unknown)
         self.readings.passed_over = frozenset(each for each in passed_over if each not in streams)
 
@@ -276,7 +275,7 @@ class Publisher:
     async def _hear(self, carrier: Carrier) -> None:
         """Take the readings that came, and the rows of virtual sensors."""
         newest, events = self.readings.take()
-        if self.readings.unknown:
+        if self.readings.has_unknown:
             self._is_stale = True
         for stream, record in newest.items():
             self._read(stream, record)

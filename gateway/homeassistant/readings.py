@@ -5,7 +5,8 @@ look-up and one entry a reading; many readings of a stream are one entry by the 
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode
 
@@ -23,18 +24,19 @@ class Readings:
     """`stored` is called in the scheduler's thread, the rest in the event loop.
 
     `interested` are the streams that are told, True for those of which each reading counts;
-    `passed_over` are those that are not. What is in neither is `unknown`, until somebody looks.
+    `passed_over` are those that are not. What is in neither is unknown, until somebody looks.
     `wake` is called when there is something to take, once until it is taken.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        self.interested: dict[StreamKey, bool] = {}
-        self.unknown: set[StreamKey] = set()
+        self.interested: Mapping[StreamKey, bool] = {}
         self.passed_over: frozenset[StreamKey] = frozenset()
+        self._times: dict[StreamKey, datetime] = {}
         self._wake = wake
         self._lock = threading.Lock()
         self._newest: dict[StreamKey, Record] = {}
         self._events: dict[StreamKey, list[Record]] = {}
+        self._unknown: set[StreamKey] = set()
         self._is_awake = False
 
     def stored(self, records: Sequence[Record]) -> None:
@@ -52,6 +54,14 @@ class Readings:
                     self._later(stream, record)
             self._rouse()
 
+    def listen(
+        self, interested: Mapping[StreamKey, bool], times: Mapping[StreamKey, datetime]
+    ) -> None:
+        """Take readings of these streams from now on; what is older than `times` is no news."""
+        with self._lock:
+            self._times = {each: self._times.get(each, times[each]) for each in interested}
+            self.interested = interested
+
     def take(self) -> tuple[dict[StreamKey, Record], dict[StreamKey, list[Record]]]:
         """The newest readings since the last time, and each event."""
         with self._lock:
@@ -60,11 +70,22 @@ class Readings:
             self._is_awake = False
         return newest, events
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether streams were heard that nobody has looked for."""
+        return bool(self._unknown)
+
+    def take_unknown(self) -> set[StreamKey]:
+        """These streams; the store has their readings."""
+        with self._lock:
+            unknown, self._unknown = self._unknown, set()
+        return unknown
+
     def _later(self, stream: StreamKey, record: Record) -> None:
-        """A reading of a time before that of one that waits is no news."""
-        before = self._newest.get(stream)
-        if before is None or is_newer(record, before):
-            self._newest[stream] = record
+        """The newest of its stream is as gateway/store/retention.py has it."""
+        time, before = result_time(record), self._times.get(stream)
+        if before is None or time is record.ingested_at or time >= before:
+            self._times[stream], self._newest[stream] = time, record
 
     def _event(self, stream: StreamKey, record: Record) -> None:
         how = record.observation.circumstances
@@ -75,22 +96,17 @@ class Readings:
         del waiting[:-_EVENTS]
 
     def _new(self, stream: StreamKey) -> None:
-        if stream in self.passed_over or stream in self.unknown:
+        if stream in self.passed_over or stream in self._unknown:
             return
-        if len(self.unknown) < _UNKNOWN:
-            self.unknown.add(stream)
-            self._rouse()
+        with self._lock:
+            if len(self._unknown) < _UNKNOWN:
+                self._unknown.add(stream)
+        self._rouse()
 
     def _rouse(self) -> None:
         if not self._is_awake:
             self._is_awake = True
             self._wake()
-
-
-def is_newer(record: Record, before: Record) -> bool:
-    """Whether it is the newest of its stream, as gateway/store/retention.py says."""
-    time = result_time(record)
-    return time is record.ingested_at or time >= result_time(before)
 
 
 def reading_of(record: Record) -> tuple[Literal, str | None]:

@@ -3,6 +3,7 @@
 `make interop` sets it up; a newer one is there for `make test-slow` where a newer Python is.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,18 @@ from gateway.homeassistant.entity import Described
 from gateway.homeassistant.topics import ONLINE
 from tests.gateway.homeassistant.homes import Home, home, interpreter
 from tests.gateway.homeassistant.houses import HALL, TOPICS, house
-from tests.kit.gateways import Device, mosquitto
+from tests.gateway.homeassistant.test_publisher import CLIMATE, GRAPH, LAMP, LAMP_ACTUATOR, telling
+from tests.kit.gateways import (
+    Device,
+    free_port,
+    mosquitto,
+    publish,
+    running,
+    settings,
+    update,
+    wait_until,
+    write_profile,
+)
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("homeassistant")]
 
@@ -97,6 +109,47 @@ def test_a_newer_one_accepts_the_same(tmp_path: Path) -> None:
         assert found.version > "2024.12"
         _publish(broker.port, described)
         _checked(found, described)
+
+
+async def test_a_gateway_and_home_assistant_over_restarts_of_either(tmp_path: Path) -> None:
+    interpreter("homeassistant")
+    port = free_port()
+    profile = write_profile(tmp_path, [CLIMATE, LAMP])
+    config = telling(settings(tmp_path, profile, kind="disk"))
+    config = config.model_copy(update={"mqtt": config.mqtt.model_copy(update={"port": port})})
+    async with running(config) as gateway:
+        await update(gateway, LAMP_ACTUATOR)
+        await publish(port, [("climate/2/temperature", b"21.5"), ("lamp/1", b"ON")])
+        await asyncio.to_thread(_use, port)
+    async with running(config) as gateway:
+        await update(gateway, f"DELETE WHERE {{ GRAPH <{GRAPH}> {{ <urn:lamp:set> ?p ?o }} }}")
+        states = await asyncio.to_thread(_seen, port)
+        assert sorted((each["device"], each["state"]) for each in states) == [
+            ("1", "on"),
+            ("2", "21.5"),
+        ]
+
+
+def _use(port: int) -> None:
+    """Switch the lamp off as a person does, and see what it says."""
+    with home(port) as found, Device(port, "lamp") as lamp:
+        lamp.subscribe("lamp/1/set")
+        assert found.wait(2) == 2
+        [name] = [each for each in found.states() if each.startswith("switch.")]
+        found.call("switch.turn_off", name)
+        assert lamp.receive() == ("lamp/1/set", b"OFF")
+        lamp.publish([("lamp/1", b"OFF")])
+        wait_until(lambda: found.states()[name]["state"] == "off")
+        lamp.publish([("lamp/1", b"ON")])
+        wait_until(lambda: found.states()[name]["state"] == "on")
+        assert found.log() == []
+
+
+def _seen(port: int) -> list[Mapping[str, Any]]:
+    with home(port) as found:
+        assert found.wait(2) == 2
+        assert found.log() == []
+        return list(found.states().values())
 
 
 def test_what_is_taken_back_is_gone(tmp_path: Path) -> None:
