@@ -44,8 +44,10 @@ _LOOK_S = 60.0
 """The graph is read again at least so often: what an UPDATE deletes says so nowhere else."""
 
 _SOON_S = 0.5
-_PATIENCE = 20
-"""A look at the graph takes at most one part in so many of the time."""
+_PATIENCE = 10
+"""A look at the graph takes at most one part in so many of the time, but where that is long."""
+
+_LONGEST_PAUSE_S = 5.0
 
 _BATCH = 50
 """So many messages are sent before others have their turn."""
@@ -189,8 +191,8 @@ class Publisher:
     @property
     def _look_at(self) -> float:
         """When the graph is read next."""
-        pause_s = max(_SOON_S, self._look_s * _PATIENCE) if self._is_stale else _LOOK_S
-        return self._looked_at + pause_s
+        soon_s = min(_LONGEST_PAUSE_S, max(_SOON_S, self._look_s * _PATIENCE))
+        return self._looked_at + (soon_s if self._is_stale else _LOOK_S)
 
     async def _wait(self) -> None:
         """Until something has come or is due."""
