@@ -48,7 +48,7 @@ def measure(gateways: Sequence[int] = SIZES, seed: int = SEED) -> Experiment:
         digest((*expected, *(_wanted(each) for each in found))),
         (
             f"simulated time by seed {seed}: {MINUTES} minutes, {CHURN:.0%} go each, half cut off",
-            "messages of an event beside the gateways that it concerns, of a change beside scope - 1",
+            "asserted: messages of an event are the gateways it concerns, of a change scope - 1",
         ),
         [{name: each[name] for name in each if name != "wanted"} for each in found],
         {"sizes": [{name: each[name] for name in each if name != "wanted"} for each in found]},

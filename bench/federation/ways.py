@@ -75,7 +75,7 @@ class CloudWay:
         self.rows: list[str] = []
         for _ in range(peers):
             cloud.join()
-        self.peers = list(cloud.peers)
+        self.peers: Sequence[str] = list(cloud.peers)
         self._publisher, self._at = cloud.peers[PUBLISHER], self.peers[min(1, peers - 1)]
         self._home = Home(cloud.peers[self._at], self._tell)
 
@@ -113,7 +113,7 @@ class OurWay:
     def __init__(self, net: TimedNet, peers: int) -> None:
         self.net = net
         self.rows: list[str] = []
-        self.peers = [f"p{number}" for number in range(peers)]
+        self.peers: Sequence[str] = [f"p{number}" for number in range(peers)]
         self._links = MemberNet(net)
         self._engines = {name: Engine.open() for name in self.peers}
         self._members = {name: self._member(name) for name in self.peers}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pyoxigraph import NamedNode, Quad
 
 from bench.federation.eventcloud.messages import Event, Message, Subscription, written
-from bench.federation.eventcloud.patterns import Terms, box_of, matched, rewritten
+from bench.federation.eventcloud.patterns import Terms, box_of, can_match, matched, rewritten
 from bench.federation.eventcloud.peer import Peer, graph_of
 from bench.federation.eventcloud.space import point
 
@@ -73,5 +73,6 @@ class CsmaPeer(Peer):
             head = [number, quad[0].value, event.count]  # type: ignore[union-attr]
             self.tell(home, Message("notify", head=head))
             return
-        left = Subscription(number, since, home, rest, event.count)
-        self.route(left.message(box_of(rest[0]), self.new_id()))
+        if can_match(rest):
+            left = Subscription(number, since, home, rest, event.count)
+            self.route(left.message(box_of(rest[0]), self.new_id()))

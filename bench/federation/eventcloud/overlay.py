@@ -7,7 +7,7 @@ knows alone (`next_hop`). Source: Ratnasamy et al., "A Scalable Content-Addressa
 section 2, without its torus: the order of texts has two ends.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.federation.eventcloud.space import DIMENSIONS, Box, Point, Zone
@@ -22,14 +22,13 @@ class _Node:
     zone: Zone
     depth: int
     peer: str = ""
-    halves: "tuple[_Node, _Node] | None" = None
+    halves: "Sequence[_Node]" = ()
 
     def leaves(self) -> Iterator["_Node"]:
-        if self.halves is None:
+        if not self.halves:
             yield self
-        else:
-            for half in self.halves:
-                yield from half.leaves()
+        for half in self.halves:
+            yield from half.leaves()
 
 
 @dataclass(slots=True)
@@ -67,19 +66,18 @@ class Overlay:
         if len(self.zones) == 1 or self._root is None:
             raise ValueError("the last peer cannot leave")
         parent = self._parent_of(peer, self._root)
-        low, high = parent.halves or ()
-        sibling = high if low.peer == peer else low
-        if sibling.halves is None:
+        low, high = parent.halves
+        gone, sibling = (low, high) if low.peer == peer else (high, low)
+        if not sibling.halves:
             self._merge(parent, sibling.peer)
             changed = {sibling.peer}
         else:
             pair = sibling
-            while not all(half.halves is None for half in pair.halves or ()):
-                pair = next(half for half in pair.halves or () if half.halves is not None)
-            one, two = pair.halves or ()
+            while any(half.halves for half in pair.halves):
+                pair = next(half for half in pair.halves if half.halves)
+            one, two = pair.halves
             stays, moves = one.peer, two.peer
             self._merge(pair, stays)
-            gone = low if low.peer == peer else high
             gone.peer = moves
             self.zones[moves] = gone.zone
             changed = {stays, moves}
@@ -92,7 +90,7 @@ class Overlay:
         return {name: other for name, other in self.zones.items() if zone.is_beside(other)}
 
     def _merge(self, parent: _Node, peer: str) -> None:
-        parent.halves, parent.peer = None, peer
+        parent.halves, parent.peer = (), peer
         self.zones[peer] = parent.zone
 
     def _largest(self) -> _Node:
@@ -104,11 +102,11 @@ class Overlay:
         return next(leaf for leaf in leaves if leaf.zone.has(place))
 
     def _parent_of(self, peer: str, node: _Node) -> _Node:
-        for half in node.halves or ():
+        for half in node.halves:
             if half.peer == peer:
                 return node
         found = next(
-            half for half in node.halves or () if any(leaf.peer == peer for leaf in half.leaves())
+            half for half in node.halves if any(leaf.peer == peer for leaf in half.leaves())
         )
         return self._parent_of(peer, found)
 

@@ -76,6 +76,11 @@ def rewritten(patterns: Sequence[Pattern], bindings: Bindings) -> Sequence[Patte
     ]
 
 
+def can_match(patterns: Iterable[Pattern]) -> bool:
+    """Whether no literal stands where none can: as a subject, or as a predicate."""
+    return not any(isinstance(each, Literal) for pattern in patterns for each in pattern[:3])
+
+
 def solutions(
     patterns: Sequence[Pattern], quads: Iterable[Terms], known: Bindings = _NONE
 ) -> Iterator[Bindings]:

@@ -16,7 +16,7 @@ from pyoxigraph import Quad
 
 from bench.federation.eventcloud.messages import Message, read, written
 from bench.federation.eventcloud.overlay import Neighbours, next_hop
-from bench.federation.eventcloud.patterns import Term, terms
+from bench.federation.eventcloud.patterns import Term, as_quad, terms
 from bench.federation.eventcloud.space import Box, Zone, coordinate
 from bench.federation.eventcloud.stored import StoredQuads, StoredSubscriptions
 from bench.federation.simulated.net import TimedNet
@@ -76,7 +76,7 @@ class Peer:
 
     def fetched(self, graph: Term, home: str) -> None:
         """Tell a subscriber what is here of an event."""
-        quads = [Quad(*quad[1:], quad[0]) for quad, _ in self.quads.of(graph)]  # type: ignore[arg-type]
+        quads = [as_quad(quad) for quad, _ in self.quads.of(graph)]
         if quads:
             self.tell(home, Message("found", head=[str(graph)], body=written(quads)))
 

@@ -29,7 +29,7 @@ def row_text(row: Iterable[object]) -> str:
 
 @dataclass(slots=True)
 class EventClient:
-    """Asks events with a predicate of a scope; `had` counts each that it was told, with its rows."""
+    """Asks events with a predicate of a scope; `had` counts each row that it was told."""
 
     home: str
     predicate: str

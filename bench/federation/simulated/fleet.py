@@ -17,6 +17,7 @@ from bench.federation.simulated.gateway import SimulatedGateway
 from bench.federation.simulated.members import MemberNet
 from bench.federation.simulated.net import TimedNet
 from gateway.federation.carrier import Channel
+from gateway.federation.member import Member
 
 HOP_S = 0.01
 TICK_S = 30.0
@@ -167,12 +168,13 @@ class Fleet:
     def _start(self, gateway: SimulatedGateway) -> None:
         """Be heard, and have the clients of it ask."""
         member = self._member(gateway.name)
-        for each in (*self.clients, *self.unions):
+        clients: list[EventClient | UnionClient] = [*self.clients, *self.unions]
+        for each in clients:
             if each.home == gateway.name:
                 self.net.act(gateway.name, partial(each.ask, member))
         member.start()
 
-    def _member(self, name: str):  # noqa: ANN202
+    def _member(self, name: str) -> Member:
         member = self.gateways[name].member
         if member is None:
             raise LookupError(f"{name} is away")

@@ -8,14 +8,14 @@ sends leaves when it has finished, and needs `hop_s` to any other node. Messages
 keep their order. With `cost` at its default nothing depends on this machine.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-Call = Callable[[], None]
+Call = Callable[[], object]
 
 
 def nothing() -> float:
@@ -60,7 +60,7 @@ class TimedNet:
     messages: int = 0
     bytes: int = 0
     marks: list[Mark] = field(default_factory=list)
-    work_s: Counter[str] = field(default_factory=Counter)
+    work_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _due: list[_Due] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
     _free_at: dict[str, float] = field(default_factory=dict)
