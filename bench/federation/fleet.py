@@ -6,7 +6,9 @@ have been told all, once, and every answer be that of one gateway with all data.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from bench.federation.simulated.clients import EventClient
@@ -18,13 +20,62 @@ SIZES = (4, 100, 1_000)
 SCOPE = 10
 TOPOLOGIES = ("mesh", "hub")
 SEED = 20
-MINUTES = 2
+MINUTES = 1
 CHURN = 0.01
 """This part of the gateways goes each minute."""
 UPDATES = 200
 """A minute."""
 QUIET = 20
-_STEP_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one size has shown.
+
+    A change of a subscription was so many `announcements`, and one `taken_back` as many; `events`
+    have their messages and the gateways that they concern. `answers` are what each client was told
+    and what it had to be.
+    """
+
+    size: Size
+    announcements: int
+    taken_back: int
+    announcement_bytes: float
+    entries: int
+    events: Sequence[tuple[int, int]]
+    sessions: int
+    lost: int
+    doubled: int
+    answers: Sequence[tuple[str, str]]
+
+    def members(self) -> dict[str, Any]:
+        """As `--json` has it; `entries` and `summary_bytes` are those of the gateway with most."""
+        return {
+            "gateways": self.size.gateways,
+            "scope": self.size.scope,
+            "topology": self.size.topology,
+            "announcements": self.announcements,
+            "announcement_bytes": round(self.announcement_bytes),
+            "entries": self.entries,
+            "summary_bytes": round(self.entries * self.announcement_bytes),
+            "messages_per_event": fmean(sent for sent, _ in self.events),
+            "flooding_per_event": self.size.gateways - 1,
+            "sessions": self.sessions,
+            "lost": self.lost,
+            "doubled": self.doubled,
+        }
+
+    def found(self) -> Iterator[str]:
+        """What is asserted, as it is."""
+        yield f"{self.announcements} {self.taken_back} {self.lost} {self.doubled}"
+        yield f"{[sent for sent, _ in self.events]}"
+        yield from (told for told, _ in self.answers)
+
+    def wanted(self) -> Iterator[str]:
+        """The same, as it has to be."""
+        yield f"{self.size.scope - 1} {self.size.scope - 1} 0 0"
+        yield f"{[reached for _, reached in self.events]}"
+        yield from (expected for _, expected in self.answers)
 
 
 def measure(gateways: Sequence[int] = SIZES, seed: int = SEED) -> Experiment:
@@ -35,63 +86,45 @@ def measure(gateways: Sequence[int] = SIZES, seed: int = SEED) -> Experiment:
         for scope in sorted({min(SCOPE, count), count})
         for topology in TOPOLOGIES
     ]
-    found, told, expected = [], list[str](), list[str]()
-    for size in sizes:
-        members, answers = measure_size(size, seed)
-        found.append(members)
-        told += (each for each, _ in answers)
-        expected += (each for _, each in answers)
+    found = [counted(size, seed) for size in sizes]
+    members = [each.members() for each in found]
     return Experiment(
         "federation fleet",
-        tuple(_figures(found)),
-        digest((*told, *(_asserted(each) for each in found))),
-        digest((*expected, *(_wanted(each) for each in found))),
         (
-            f"simulated time by seed {seed}: {MINUTES} minutes, {CHURN:.0%} go each, half cut off",
+            Figure("lost", sum(each.lost for each in found), "events"),
+            Figure("doubled", sum(each.doubled for each in found), "events"),
+            Figure("clients", sum(len(each.answers) for each in found)),
+        ),
+        digest(line for each in found for line in each.found()),
+        digest(line for each in found for line in each.wanted()),
+        (
+            f"simulated time by seed {seed}: {MINUTES} minute, {CHURN:.0%} go, half are cut off",
             "asserted: messages of an event are the gateways it concerns, of a change scope - 1",
         ),
-        [{name: each[name] for name in each if name != "wanted"} for each in found],
-        {"sizes": [{name: each[name] for name in each if name != "wanted"} for each in found]},
+        members,
+        {"sizes": members},
     )
 
 
-def measure_size(
+def counted(
     size: Size, seed: int = SEED, minutes: int = MINUTES, updates: int = UPDATES
-) -> tuple[dict[str, Any], Sequence[tuple[str, str]]]:
-    """The members of one size, `wanted` among them, and what clients were told and had to be."""
+) -> Counted:
+    """Count with nothing else under way, then have minutes of misfortunes."""
     fleet = Fleet(size, seed)
     client = EventClient(fleet.clients[0].home, "urn:one-more", fleet.clients[0].scope)
     announcements, announced = fleet.sent(Channel.NEEDS, lambda: fleet.subscribe(client))
     taken_back, _ = fleet.sent(Channel.NEEDS, lambda: fleet.unsubscribe(client))
     events = [_event(fleet) for _ in range(QUIET)]
-    entries = fleet.entries()
-    one_bytes = announced / announcements
+    entries = max(fleet.entries().values())
     sessions = max(fleet.links.sessions(name) for name in fleet.names[1:])
     _live(fleet, minutes, updates)
     lost, doubled = fleet.faults()
-    answers = list(fleet.answers())
+    answers = tuple(fleet.answers())
     fleet.close()
-    found = {
-        "gateways": size.gateways,
-        "scope": size.scope,
-        "topology": size.topology,
-        "announcements": announcements,
-        "announcement_bytes": round(one_bytes),
-        "entries": max(entries.values()),
-        "summary_bytes": round(max(entries.values()) * one_bytes),
-        "messages_per_event": sum(sent for sent, _ in events) / len(events),
-        "flooding_per_event": size.gateways - 1,
-        "sessions": sessions,
-        "lost": lost,
-        "doubled": doubled,
-        "wanted": (
-            size.scope - 1,
-            taken_back,
-            [sent for sent, _ in events],
-            [n for _, n in events],
-        ),
-    }
-    return found, answers
+    each = announced / announcements
+    return Counted(
+        size, announcements, taken_back, each, entries, events, sessions, lost, doubled, answers
+    )
 
 
 def _event(fleet: Fleet) -> tuple[int, int]:
@@ -141,27 +174,9 @@ def _plan(fleet: Fleet, minutes: int, updates: int) -> Iterator[tuple[float, str
     for minute in range(minutes):
         for _ in range(updates):
             yield 60 * (minute + random.random()), "update", random.choice(names)
-        for _ in range(max(1, round(len(names) * CHURN))):
+        for _ in range(max(2, round(len(names) * CHURN))):
             name, at_s = random.choice(names), 60 * (minute + random.random())
             yield at_s, "go", name
             yield at_s + random.uniform(5, 40), "come", name
         yield 60 * minute + 20, "split", names[0]
         yield 60 * minute + 45, "mend", names[0]
-
-
-def _asserted(found: dict[str, Any]) -> str:
-    """What has to be so, as it is."""
-    _, taken_back, sent, _ = found["wanted"]
-    faults = found["lost"], found["doubled"]
-    return f"{found['announcements']} {taken_back} {sent} {faults}"
-
-
-def _wanted(found: dict[str, Any]) -> str:
-    """The same as it has to be."""
-    change, _, _, reached = found["wanted"]
-    return f"{change} {change} {reached} {(0, 0)}"
-
-
-def _figures(found: Sequence[dict[str, Any]]) -> Iterator[Figure]:
-    yield Figure("lost", sum(each["lost"] for each in found), "events")
-    yield Figure("doubled", sum(each["doubled"] for each in found), "events")

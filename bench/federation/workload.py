@@ -17,7 +17,7 @@ from bench.federation.eventcloud.home import Query
 from bench.federation.eventcloud.patterns import Pattern, row_text
 from bench.federation.eventcloud.space import Zone, letters
 
-_BASE = "https://cloud.example/"
+_BASE = "https://a.example/"
 _GRAPH = Variable("g")
 _LIKELY = 26**10
 

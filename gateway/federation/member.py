@@ -248,8 +248,8 @@ class Member:
     def _listen_to(self, member: str) -> None:
         """Have one that is up tell what is needed; of whom nothing is, few are asked (`tick`)."""
         self.attendance.came(member)
-        is_few = len(self.attendance.names) <= NEAR
-        if is_few or member in self._replicas or self._needs.is_about(member):
+        is_needed = member in self._replicas or self._needs.is_about(member)
+        if is_needed or len(self.attendance) <= NEAR:
             self._replica(member).hello()
 
     def leave(self, member: str) -> None:

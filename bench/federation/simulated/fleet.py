@@ -26,7 +26,7 @@ ASKERS = 10
 """So many gateways ask, where they ask all; where a scope is smaller each asks."""
 UNIONS = 3
 ROOMS = 20
-_SETTLE = 4
+_SETTLE = 2
 
 
 @dataclass(frozen=True, slots=True)

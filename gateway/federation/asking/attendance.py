@@ -77,6 +77,9 @@ class Attendance:
         """The members that are up."""
         return frozenset(name for name, state in self._states.items() if state.is_up)
 
+    def __len__(self) -> int:
+        return len(self._states)
+
     def near(self, name: str, most: int) -> frozenset[str]:
         """The first members that are up behind a name, in the order of names, which is a ring."""
         up = sorted(self.up)
