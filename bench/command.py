@@ -19,6 +19,7 @@ from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
 from bench.federation import federation
+from bench.federation import options as federation_options
 from bench.homeassistant import homeassistant
 from bench.http import fanout, http_updates, sensorthings
 from bench.modbus import modbus
@@ -207,18 +208,6 @@ def _add_modbus(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
-def _add_part(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "part", nargs="?", choices=["all", *federation.PARTS], default="all", help="default: all"
-    )
-
-
-def _add_events(command: argparse.ArgumentParser) -> None:
-    default = federation.EVENTS
-    text = f"of a run of a pair, for federation (default: {default:,})"
-    command.add_argument("--events", type=count, default=default, metavar="N", help=text)
-
-
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -357,8 +346,7 @@ def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
 
 
 def _federation(options: argparse.Namespace) -> Iterator[Outcome]:
-    part = getattr(options, "part", "all")
-    return federation.measure(part, options.events, options.roads)
+    return federation.measure(federation_options.plan(options))
 
 
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
@@ -470,10 +458,10 @@ BENCHMARKS = (
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
     Benchmark(
         "federation",
-        "gateways that answer together: a pair, growth, delay",
+        "gateways that answer together: a pair, growth, delay; beside EventCloud's ways; a fleet",
         _federation,
-        (_add_roads, _add_events),
-        (_add_part,),
+        (_add_roads, federation_options.add_events),
+        (federation_options.add_part,),
     ),
     Benchmark(
         "homeassistant",
