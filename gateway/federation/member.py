@@ -399,10 +399,7 @@ class Member:
         return ask
 
     def ask_events(
-        self,
-        request: SubscribeRequest,
-        told: Told,
-        scope: frozenset[str] | None = None,
+        self, request: SubscribeRequest, told: Told, scope: Scope = None
     ) -> EventSubscription:
         """Have the members of a scope tell of events; those after a position that is asked for too.
 
@@ -460,8 +457,6 @@ class Member:
                 replica.events.forget(subscription.id)
                 if self.attendance.is_up(name):
                     replica.need_events((), [subscription.id])
-
-    # ------------------------------------------------------------------------------------------
 
     @property
     def _others(self) -> frozenset[str]:
