@@ -150,7 +150,7 @@ class Gateway:
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
         topics, told = topics_of(config), telling_of(config, storage, loop_calls)
-        context = MqttContext(*around, taken_by(modbus.is_ours, told.is_ours, topics=topics), topics)
+        context = MqttContext(*around, taken_by(topics, modbus.is_ours, told.is_ours), topics)
         broker = broker_link(context)
         control = control_of(
             config,
