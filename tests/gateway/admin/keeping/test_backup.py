@@ -20,12 +20,15 @@ import pytest
 from gateway.admin.keeping.archive import Member, packed
 from gateway.admin.keeping.backup import DATA, HEAD
 from gateway.admin.keeping.replacement import finish
-from gateway.admin.keeping.restore import unpack
+from gateway.admin.keeping.restore import LAST_EPOCH, unpack
 from gateway.app.gateway import Gateway
 from gateway.appliance.upgrade.kept_data import require_all_since
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, TooLargeError, UpgradeError
+from gateway.journal import Journal
+from gateway.journal.names import raw_path, raw_start
+from gateway.journal.record import Position
 from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
@@ -323,13 +326,35 @@ def test_settings_are_bounded_in_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", [{"format": float("inf")}, {"epoch": float("inf")}, {"made_at": "0001-01-01T00:00:00"}]
+    "head",
+    [
+        {"format": float("inf")},
+        {"epoch": float("inf")},
+        {"made_at": "0001-01-01T00:00:00"},
+        {"epoch": 1_793_000_000_000},
+    ],
 )
 def test_a_head_with_impossible_numbers_is_refused(tmp_path: Path, head: dict[str, object]) -> None:
     path = archive(tmp_path, **head)
     (tmp_path / "data").mkdir()
     with path.open("rb") as source, pytest.raises(BadRequestError, match="cannot be read"):
         unpack(tmp_path / "data", source)
+
+
+def test_an_epoch_of_more_digits_than_files_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As milliseconds are: nothing that was written in it would be read at the next start."""
+    backup, config = archive(tmp_path), tmp_path / "gateway.toml"
+    for epoch, code in ((1_793_000_000_000, 1), (LAST_EPOCH + 1, 1), (LAST_EPOCH, 0)):
+        words = ("restore", str(backup), "--config", str(config), "--epoch", str(epoch))
+        assert main(words) == code
+    assert "is beyond 99999999999" in capsys.readouterr().err
+    finish(tmp_path / "data")
+    with Journal(tmp_path / "data/journal") as journal:
+        start = Position(journal.epoch, 1)
+    assert journal.epoch >= LAST_EPOCH
+    assert raw_start(raw_path(tmp_path, start)) == start
 
 
 def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:
