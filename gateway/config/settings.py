@@ -19,6 +19,7 @@ from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
 from gateway.config.federation import FederationSettings
+from gateway.config.homeassistant import HomeAssistantSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
 from gateway.config.modbus import ModbusSettings
@@ -55,6 +56,7 @@ __all__ = [
     "EventsSettings",
     "FederationSettings",
     "GatewaySettings",
+    "HomeAssistantSettings",
     "HttpSettings",
     "JournalSettings",
     "JsapSettings",
@@ -200,6 +202,7 @@ class Config(Section):
     events: EventsSettings = EventsSettings()
     federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
+    homeassistant: HomeAssistantSettings = HomeAssistantSettings()
     sensorthings: SensorThingsSettings = SensorThingsSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
