@@ -70,7 +70,7 @@ class Pi:
     @contextmanager
     def running(self) -> Iterator[Program]:
         with Program(*self._command("run", "--config", str(self.toml))) as program:
-            program.wait_for('"serving"')
+            program.wait_for('"serving"', SETTLED_S)
             yield program
 
     def _command(self, *words: str) -> tuple[str, ...]:
@@ -139,6 +139,10 @@ class TwoPis:
         self.at_home = stack.enter_context(self.home.running())
         until(self.source.hears_all)
         until(self.home.hears_all)
+
+    def state(self) -> str:
+        """How each is to the other, for who looks for what went wrong."""
+        return f"{self.source.members()}; {self.home.members()}"
 
     def stall(self) -> None:
         for each in self._ways:
