@@ -102,10 +102,10 @@ def _entry(port: int) -> config_entries.ConfigEntry:
     return config_entries.ConfigEntry(**{k: v for k, v in known.items() if k in taken})
 
 
-def _states(home: core.HomeAssistant) -> dict[str, object]:
+def _states(home: core.HomeAssistant) -> dict[str, dict[str, Any]]:
     entities, devices = entity_registry.async_get(home), device_registry.async_get(home)
     areas = area_registry.async_get(home)
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, Any]] = {}
     for state in home.states.async_all():
         entry = entities.async_get(state.entity_id)
         if entry is None:
