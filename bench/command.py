@@ -20,7 +20,7 @@ from bench.ctp import ctp
 from bench.families import families
 from bench.federation import federation
 from bench.homeassistant import homeassistant
-from bench.http import fanout, http_updates
+from bench.http import fanout, http_updates, sensorthings
 from bench.modbus import modbus
 from bench.option_types import adapters, count, positive
 from bench.page import page
@@ -141,6 +141,11 @@ def _add_requests(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--requests", type=count, default=http_updates.REQUESTS, metavar="N", help=text
     )
+
+
+def _add_pages(command: argparse.ArgumentParser) -> None:
+    text = f"of one turn, for sensorthings (default: {sensorthings.PAGES:,})"
+    command.add_argument("--pages", type=count, default=sensorthings.PAGES, metavar="N", help=text)
 
 
 def _add_scalability(command: argparse.ArgumentParser) -> None:
@@ -315,6 +320,10 @@ def _http(options: argparse.Namespace) -> Iterator[Outcome]:
     return http_updates.measure(options.requests)
 
 
+def _sensorthings(options: argparse.Namespace) -> Iterator[Outcome]:
+    return sensorthings.measure(options.pages)
+
+
 def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
     return experiments.measure("lamp", options.roads, options.rounds)
 
@@ -429,6 +438,12 @@ BENCHMARKS = (
         "journal", "what an observation costs in the journal", _journal, (_add_observations,)
     ),
     Benchmark("http", "POST /update beside a bare echo", _http, (_add_requests,)),
+    Benchmark(
+        "sensorthings",
+        "20 Datastreams by ids with their latest Observations",
+        _sensorthings,
+        (_add_pages,),
+    ),
     Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
     Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),
     Benchmark(

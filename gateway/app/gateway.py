@@ -27,6 +27,7 @@ from gateway.app.logs import kept_log
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
+from gateway.app.sensorthings import begin_telling, observations_of
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
 from gateway.app.storage import open_storage, store_path
@@ -34,6 +35,9 @@ from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.modbus.gate import ModbusGate
+from gateway.gates.sensorthings.indexing import Indexing
+from gateway.gates.sensorthings.measures import Counted
+from gateway.gates.sensorthings.telling import Telling
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -147,13 +151,19 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        history = None if kept is None else kept.history
-        beside = Beside(loop_calls, guarded, clocks, tasks, history)
+        beside = Beside(loop_calls, guarded, clocks, tasks, kept)
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
+        told = Telling(
+            config.sensorthings.mqtt_prefix,
+            observations_of(storage.identity),
+            loop_calls,
+            Counted(),
+        )
         topics = topics_of(config)
-        context = MqttContext(*around, taken_by(modbus.is_ours, topics), topics)
+        ours = taken_by(topics, modbus.is_ours, told.is_ours)
+        context = MqttContext(*around, ours, topics)
         broker = broker_link(context)
         control = control_of(
             config,
@@ -167,10 +177,20 @@ class Gateway:
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
         keeping = keeping_gate(config, storage, self._settings, self._start_anew)
-        told = publisher_of(context, storage, control)
         self.stages = Stages(
-            *(storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping),
-            *(kept, told),
+            storage,
+            reception,
+            onboarding,
+            subscribed,
+            broker,
+            modbus,
+            control,
+            log,
+            keeping,
+            told,
+            Indexing(storage.scheduler, observations_of(storage.identity)),
+            kept,
+            publisher_of(context, storage, control),
         )
         await self._may_serve()
         storage.keep_up()
@@ -196,7 +216,8 @@ class Gateway:
         report = self_report(stages, config.gateway.data_dir, self._clocks)
         alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks, report))
         self._starting("HTTP and WebSocket")
-        ports = await enter(serving(config, stages, alarms, guarded))
+        ports = await enter(serving(config, stages, alarms, guarded, self._clocks))
         self.http_port, self.websocket_port = ports.http, ports.websocket
+        begin_telling(config, stages, ports.http)
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()

@@ -27,11 +27,10 @@ def topics_of(config: Config) -> Topics | None:
     return Topics(settings.prefix, settings.topic, config.gateway.id)
 
 
-def taken_by(is_ours: Callable[[str], bool], topics: Topics | None) -> Callable[[str], bool]:
+def taken_by(topics: Topics | None, *others: Callable[[str], bool]) -> Callable[[str], bool]:
     """Whether a topic is read by another gate alone, or is one at which only we publish."""
-    if topics is None:
-        return is_ours
-    return lambda topic: topics.is_ours(topic) or is_ours(topic)
+    takers = others if topics is None else (topics.is_ours, *others)
+    return lambda topic: any(takes(topic) for takes in takers)
 
 
 def publisher_of(context: MqttContext, storage: Storage, control: Control) -> Publisher | None:

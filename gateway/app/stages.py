@@ -16,6 +16,9 @@ from gateway.federation.watching.measures import federation_measures
 from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
+from gateway.gates.sensorthings.indexing import Indexing
+from gateway.gates.sensorthings.measures import sensorthings_measures
+from gateway.gates.sensorthings.telling import Telling
 from gateway.gates.subscriptions.measures import subscriber_measures
 from gateway.homeassistant.measures import publisher_measures
 from gateway.homeassistant.publisher import Publisher
@@ -36,6 +39,8 @@ class Stages:
     control: Control
     log: LogTail
     keeping: KeepingGate
+    told: Telling
+    indexing: Indexing
     events: EventsKept | None = None
     homeassistant: Publisher | None = None
 
@@ -72,6 +77,7 @@ class Stages:
         yield from modbus_measures(self.modbus)
         yield from discovery_measures(self.onboarding)
         yield from subscriber_measures(self.subscribing.subscribers)
+        yield from sensorthings_measures(self.told.counted, lambda: self.indexing.is_kept)
         if self.events is not None:
             yield from self.events.measures()
         if self.homeassistant is not None:

@@ -33,6 +33,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.sensorthings import SensorThingsSettings
 from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
@@ -67,6 +68,7 @@ __all__ = [
     "RemoteSettings",
     "Section",
     "SecuritySettings",
+    "SensorThingsSettings",
     "ShippingSettings",
     "SparkplugSettings",
     "StoreSettings",
@@ -201,6 +203,7 @@ class Config(Section):
     federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
     homeassistant: HomeAssistantSettings = HomeAssistantSettings()
+    sensorthings: SensorThingsSettings = SensorThingsSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
@@ -231,6 +234,12 @@ class Config(Section):
             Path(os.path.abspath(each)) for each in (self.gateway.data_dir, self.mqtt.mosquitto_dir)
         )
         return folder.is_relative_to(data)
+
+    @property
+    def keeps_events(self) -> bool:
+        """Whether events of requests are kept: as it is said, or where others may miss them."""
+        said = self.events.log
+        return self.federation.is_on if said == "federation" else said
 
     @property
     def http_port(self) -> int:

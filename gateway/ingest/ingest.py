@@ -251,6 +251,8 @@ class Ingest:
         alive = () if message.retained else new
         absences = self._absences.note(alive, decoded.notices, message.received_at)
         records = tuple(self._identify(new, message))
+        if delivery.outcome is not None:
+            delivery.outcome.records, delivery.outcome.faults = records, tuple(faults)
         for accepted in self._on_accepted:
             accepted(records)
         self._raw.add(message, self._mappings.mappings, records)

@@ -86,6 +86,14 @@ class BrokerLink(Protocol):
         """Where the broker is reached."""
         ...
 
+    def listens(self, topic: str) -> bool:
+        """Whether somebody may listen to a topic; on another broker that is not known."""
+        ...
+
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Publish what is nobody's command, with QoS 0; False where nobody is told."""
+        ...
+
     def listening(self, topics: CommandTopics) -> AbstractAsyncContextManager[None]:
         """Messages come in, commands by `topics`; at the end nothing more is taken."""
         ...
@@ -153,6 +161,14 @@ class OwnBroker:
         """Limits of the broker that bite."""
         return embedded_alarms(self.broker, self._context.config.mqtt.connections)
 
+    def listens(self, topic: str) -> bool:
+        """Whether a client has subscribed to it."""
+        return self.broker.listens(topic)
+
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Publish to who listens."""
+        return self.broker.tell(topic, payload)
+
     def clients(self) -> Sequence[BrokerClient]:
         """The sessions of devices, those that are away too."""
         return self.broker.clients()
@@ -217,6 +233,15 @@ class OtherBroker:
             return external_alarms(self.publisher, address)
         reached = external_alarms(self.publisher, address, _START_IT)
         return lambda: (*reached(), *beside.conditions())
+
+    def listens(self, topic: str) -> bool:
+        """That broker knows."""
+        del topic
+        return self.publisher.is_connected
+
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Publish, whoever listens."""
+        return self.publisher.tell(topic, payload)
 
     def clients(self) -> Sequence[BrokerClient]:
         """The one connection to that broker."""
