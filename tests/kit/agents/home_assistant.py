@@ -138,7 +138,7 @@ async def _wait(home: core.HomeAssistant, count: int, seconds: float) -> int:
 async def _answer(home: core.HomeAssistant, kept: KeptLog, asked: list[Any]) -> object:
     match asked:
         case ["wait", count, seconds]:
-            return await _wait(home, count, seconds)
+            return await _wait(home, int(count), float(seconds))
         case ["states"]:
             return _states(home)
         case ["call", domain, service, data]:
