@@ -129,7 +129,7 @@ async def _wait(home: core.HomeAssistant, count: int, seconds: float) -> int:
     end = home.loop.time() + seconds
     while True:
         states = _states(home).values()
-        there = sum(each["state"] != "unavailable" for each in states)
+        there = len([each for each in states if each["state"] != "unavailable"])
         if (there == count == len(states)) or home.loop.time() > end:
             return there
         await asyncio.sleep(0.1)
