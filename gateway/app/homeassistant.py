@@ -27,10 +27,10 @@ def topics_of(config: Config) -> Topics | None:
     return Topics(settings.prefix, settings.topic, config.gateway.id)
 
 
-def taken_by(topics: Topics | None, *others: Callable[[str], bool]) -> Callable[[str], bool]:
+def taken_by(topics: Topics | None, *owners: Callable[[str], bool]) -> Callable[[str], bool]:
     """Whether a topic is read by another gate alone, or is one at which only we publish."""
-    takers = others if topics is None else (topics.is_ours, *others)
-    return lambda topic: any(takes(topic) for takes in takers)
+    every = owners if topics is None else (*owners, topics.is_ours)
+    return lambda topic: any(is_ours(topic) for is_ours in every)
 
 
 def publisher_of(context: MqttContext, storage: Storage, control: Control) -> Publisher | None:
