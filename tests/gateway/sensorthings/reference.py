@@ -92,8 +92,8 @@ class Reference:
                 around = self._standing(prefix[:-1], entity, known)
                 if around is not None:
                     of = TYPES[around[0]].related[prefix[-1]].set
-                    for key in many_of(self._index, *around, prefix[-1]):
-                        more.append({**known, prefix: (of, key)})
+                    keys = many_of(self._index, *around, prefix[-1])
+                    more += [{**known, prefix: (of, key)} for key in keys]
             chosen = more
         yield from chosen
 
@@ -128,8 +128,8 @@ class Reference:
         for each in rest:
             value = value.get(each) if isinstance(value, dict) else None
         if name in {"location", "feature"}:
-            is_told = isinstance(value, dict) and value.get("coordinates")
-            return Place.of(value["coordinates"]) if is_told else None
+            told_at = value.get("coordinates") if isinstance(value, dict) else None
+            return Place.of(told_at) if told_at else None
         if name in {"phenomenonTime", "resultTime", "time"}:
             return None if value is None else time_of(*str(value).split("/"))
         return value
