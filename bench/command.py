@@ -19,6 +19,7 @@ from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
 from bench.federation import federation
+from bench.homeassistant import homeassistant
 from bench.http import fanout, http_updates, sensorthings
 from bench.modbus import modbus
 from bench.option_types import adapters, count, positive
@@ -194,6 +195,12 @@ def _add_families(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_homeassistant(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--streams", homeassistant.STREAMS), ("--turns-of", homeassistant.EACH)):
+        text = f"for homeassistant (default: {default})"
+        command.add_argument(name, type=count, default=default, metavar="N", help=text)
+
+
 def _add_modbus(command: argparse.ArgumentParser) -> None:
     for name, default in (("--devices", modbus.DEVICES), ("--modbus-seconds", modbus.SECONDS)):
         text = f"for modbus (default: {default})"
@@ -341,6 +348,10 @@ def _families(options: argparse.Namespace) -> Iterator[Outcome]:
     return families.measure(options.case_rounds)
 
 
+def _homeassistant(options: argparse.Namespace) -> Iterator[Outcome]:
+    return homeassistant.measure(options.streams, each=options.turns_of)
+
+
 def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
     return modbus.measure(options.devices, options.modbus_seconds)
 
@@ -463,6 +474,12 @@ BENCHMARKS = (
         _federation,
         (_add_roads, _add_events),
         (_add_part,),
+    ),
+    Benchmark(
+        "homeassistant",
+        "what telling Home Assistant costs: readings, a start",
+        _homeassistant,
+        (_add_homeassistant,),
     ),
     Benchmark("modbus", "Modbus devices read each second", _modbus, (_add_modbus,)),
     Benchmark(

@@ -10,6 +10,7 @@ Source: MODBUS Application Protocol Specification V1.1b3 (2012), 6.1 to 6.4: at 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from adapters.modbus.register import BITS, Device, Register
@@ -71,34 +72,48 @@ class PollKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """What one message is made of."""
+    """What one message is made of; `lasts_s` is the shortest `expiresAfter` of its mappings."""
 
     key: PollKey
     requests: tuple[Request, ...]
+    lasts_s: float = inf
 
 
-def named_registers(mappings: Iterable[Mapping]) -> Iterator[tuple[str, Register]]:
-    """The registers of mappings of this format, each with its topic; one that does not compile
-    asks for nothing.
-    """
+class Named(NamedTuple):
+    """A register that a mapping names; what it says holds for `lasts_s`."""
+
+    topic: str
+    register: Register
+    lasts_s: float = inf
+
+
+def named_registers(mappings: Iterable[Mapping]) -> Iterator[Named]:
+    """The registers of mappings of this format; one that does not compile asks for nothing."""
     for mapping in mappings:
         if mapping.format == FORMAT_NAME and is_device_topic(mapping.topic_filter):
             with suppress(ValueError):
-                yield mapping.topic_filter, Register.parse(mapping.selector)
+                register = Register.parse(mapping.selector)
+                yield Named(mapping.topic_filter, register, mapping.expires_after_s or inf)
 
 
 def polls_of(
-    named: Iterable[tuple[str, Register]], interval_s: float, most: int = MOST_REGISTERS
+    named: Iterable[Named], interval_s: float, most: int = MOST_REGISTERS
 ) -> tuple[Poll, ...]:
-    """What is asked for together, of registers with their topics.
+    """What is asked for together.
 
     `interval_s` is for selectors that say none, `most` how many registers one request may have.
     """
-    groups: dict[PollKey, list[Register]] = {}
-    for topic, register in named:
+    groups: dict[PollKey, list[Named]] = {}
+    for each in named:
+        register = each.register
         every_s = interval_s if register.interval_s is None else register.interval_s
-        groups.setdefault(PollKey(topic, register.device, every_s), []).append(register)
-    return tuple(Poll(key, requests_of(group, most)) for key, group in sorted(groups.items()))
+        groups.setdefault(PollKey(each.topic, register.device, every_s), []).append(each)
+    return tuple(_poll(key, group, most) for key, group in sorted(groups.items()))
+
+
+def _poll(key: PollKey, group: Sequence[Named], most: int) -> Poll:
+    requests = requests_of([each.register for each in group], most)
+    return Poll(key, requests, min(each.lasts_s for each in group))
 
 
 def requests_of(registers: Sequence[Register], most: int = MOST_REGISTERS) -> tuple[Request, ...]:

@@ -17,7 +17,7 @@ from bench.processes import END_TIMEOUT_S, python_child
 from bench.readings.service import Service, running_service, service_config
 from bench.report import Experiment, Figure, Outcome, digest
 from gateway.cli.asking.service import RESULT_TYPES, query
-from gateway.config.modbus import BusSettings, ModbusSettings
+from gateway.config.modbus import UNCHANGED_S, BusSettings, ModbusSettings
 from gateway.config.settings import Config, JsapSettings
 
 DEVICES, REGISTERS, SECONDS = 100, 20, 30
@@ -43,11 +43,11 @@ def measure(devices: int = DEVICES, seconds: int = SECONDS) -> Iterator[Outcome]
         ports = json.loads(child.wait_for('"ports"'))["ports"]
         yield _reading(ports, seconds)
         idle = _played((), seconds, 0.0)
-        yield _experiment("all values", ports, seconds, idle, _played(ports, seconds, 0.0))
+        yield _experiment("all values move", ports, seconds, idle, _played(ports, seconds, 0.0))
     steady = json.dumps({"devices": devices, "registers": REGISTERS, "moving": 1})
     with python_child("devices", "bench.modbus.devices", steady) as child:
         ports = json.loads(child.wait_for('"ports"'))["ports"]
-        yield _experiment("one of them moves", ports, seconds, idle, _played(ports, seconds, 600.0))
+        yield _experiment("one of them moves", ports, seconds, idle, _played(ports, seconds))
 
 
 def _reading(ports: Sequence[int], seconds: float) -> Experiment:
@@ -67,7 +67,7 @@ def _reading(ports: Sequence[int], seconds: float) -> Experiment:
     return Experiment(_name("read", ports), figures, digest(rows), digest(["on time True"]))
 
 
-def _played(ports: Sequence[int], seconds: float, unchanged_s: float) -> Played:
+def _played(ports: Sequence[int], seconds: float, unchanged_s: float = UNCHANGED_S) -> Played:
     """Read for so long; nothing is read where there are no ports."""
     with (
         TemporaryDirectory(prefix="sosa-gateway-bench-") as folder,
@@ -89,7 +89,7 @@ def _streams(service: Service) -> int:
     return int(json.loads(answer)["results"]["bindings"][0]["streams"]["value"])
 
 
-def _config(folder: Path, ports: Sequence[int], unchanged_s: float = 0.0) -> Config:
+def _config(folder: Path, ports: Sequence[int], unchanged_s: float) -> Config:
     config = service_config(folder, None)
     buses = tuple(
         BusSettings(

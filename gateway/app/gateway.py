@@ -21,12 +21,13 @@ from gateway.app.brokers.link import broker_link
 from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
+from gateway.app.homeassistant import publisher_of, publishing, taken_by, topics_of
 from gateway.app.keeping import keeping_gate
 from gateway.app.logs import kept_log
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
-from gateway.app.sensorthings import begin_telling, observations_of
+from gateway.app.sensorthings import begin_telling, indexing_of, telling_of
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
 from gateway.app.storage import open_storage, store_path
@@ -34,9 +35,6 @@ from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.modbus.gate import ModbusGate
-from gateway.gates.sensorthings.indexing import Indexing
-from gateway.gates.sensorthings.measures import Counted
-from gateway.gates.sensorthings.telling import Telling
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -150,22 +148,14 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        history = None if kept is None else kept.history
-        beside = Beside(loop_calls, guarded, clocks, tasks, history)
+        beside = Beside(loop_calls, guarded, clocks, tasks, kept)
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        told = Telling(
-            config.sensorthings.mqtt_prefix,
-            observations_of(storage.identity),
-            loop_calls,
-            Counted(),
-        )
-
-        def is_taken(topic: str) -> bool:
-            return modbus.is_ours(topic) or told.is_ours(topic)
-
-        broker = broker_link(MqttContext(*around, is_taken))
+        announced, told = topics_of(config), telling_of(config, storage, loop_calls)
+        taken = taken_by(modbus.is_ours, told.is_ours, announced)
+        context = MqttContext(*around, taken, announced)
+        broker = broker_link(context)
         control = control_of(
             config,
             clocks,
@@ -179,18 +169,8 @@ class Gateway:
         await enter(control.running(reception, storage, tasks))
         keeping = keeping_gate(config, storage, self._settings, self._start_anew)
         self.stages = Stages(
-            storage,
-            reception,
-            onboarding,
-            subscribed,
-            broker,
-            modbus,
-            control,
-            log,
-            keeping,
-            told,
-            Indexing(storage.scheduler, observations_of(storage.identity)),
-            kept,
+            *(storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping),
+            *(told, indexing_of(storage), kept, publisher_of(context, storage, control)),
         )
         await self._may_serve()
         storage.keep_up()
@@ -203,6 +183,7 @@ class Gateway:
         self._starting("broker")
         await enter(stages.broker.listening(stages.control.actuating.topics))
         self.mqtt_port = stages.broker.port
+        await enter(publishing(stages, self._tasks))
         mappings = stages.reception.mappings
         await enter(stages.modbus.running(mappings, loop_calls, self._tasks.task))
 

@@ -20,6 +20,8 @@ from gateway.gates.sensorthings.indexing import Indexing
 from gateway.gates.sensorthings.measures import sensorthings_measures
 from gateway.gates.sensorthings.telling import Telling
 from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.homeassistant.measures import publisher_measures
+from gateway.homeassistant.publisher import Publisher
 from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 
@@ -40,6 +42,7 @@ class Stages:
     told: Telling
     indexing: Indexing
     events: EventsKept | None = None
+    homeassistant: Publisher | None = None
 
     @property
     def federation(self) -> FederationService | None:
@@ -77,6 +80,8 @@ class Stages:
         yield from sensorthings_measures(self.told.counted, lambda: self.indexing.is_kept)
         if self.events is not None:
             yield from self.events.measures()
+        if self.homeassistant is not None:
+            yield from publisher_measures(self.homeassistant)
         service = self.federation
         if service is not None:
             yield from federation_measures(lambda: service.status)

@@ -10,6 +10,8 @@ from pydantic import Field, model_validator
 from gateway.config.values import Section, Token
 
 MOST_BUSES = 256
+UNCHANGED_S = 60.0
+"""A reading that says what the one before said costs the disk as much and tells nobody anything."""
 
 
 class BusSettings(Section):
@@ -18,7 +20,8 @@ class BusSettings(Section):
     A device that has not answered in `timeout_s` is passed over; `pause_s` is what the line is
     left alone between requests, the standard's silence at least. `registers` is how many one
     request may have; `interval_s` is how often a register is read whose mapping does not say. A
-    value that stands as it stood is told again after `unchanged_s`, 0 for each time.
+    value that stands as it stood is told again after `unchanged_s`, or earlier where its mapping
+    says that it expires; 0 for each time.
     """
 
     name: Token
@@ -31,7 +34,7 @@ class BusSettings(Section):
     timeout_s: Annotated[float, Field(ge=0.02, le=60, allow_inf_nan=False)] = 1.0
     interval_s: Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)] = 10.0
     pause_s: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.0
-    unchanged_s: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 0.0
+    unchanged_s: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = UNCHANGED_S
     registers: Annotated[int, Field(ge=1, le=125)] = 125
 
     @model_validator(mode="after")

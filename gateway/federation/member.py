@@ -60,7 +60,8 @@ class MemberSettings:
 
     `guard` bounds what one of them may do here, `outgoing` what is on its way to one of them,
     `replica_quads` what is known of one, and `limits` first answers and those to events. `history`
-    knows earlier events of this gateway, None where none are kept. Who is away for `drop_s` leaves
+    knows earlier events of this gateway, None where none are kept; `logged` tells how many bytes of
+    them were kept since the start. Who is away for `drop_s` leaves
     those answers that are to be without them.
     """
 
@@ -70,6 +71,7 @@ class MemberSettings:
     outgoing: OutgoingLimits = field(default_factory=OutgoingLimits)
     replica_quads: int = REPLICA_QUADS
     history: Callable[[], History] | None = None
+    logged: Callable[[], int] = int
     limits: Limits = UNLIMITED
     drop_s: float = DROP_S
 
@@ -334,6 +336,7 @@ class Member:
             state.since,
             reason,
             outbox_quads=0 if outgoing is None else outgoing.waiting,
+            event_log_bytes=self._settings.logged() if outgoing is None else outgoing.unheard_bytes,
             traffic=self._traffic[name].now(steady_s),
         )
         if replica is None:
@@ -477,6 +480,7 @@ class Member:
                 in_force=Filter((), self._index, member, graphs),
                 events=OutgoingEvents(self._event_source, member, graphs, settings.history),
                 limits=settings.outgoing,
+                logged=settings.logged,
             )
         return found
 

@@ -120,9 +120,12 @@ class Ingest:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._on_notices.append(listener)
 
-    def on_records(self, *, accepted: OnRecords, stored: OnRecords | None = None) -> None:
+    def on_records(
+        self, *, accepted: OnRecords | None = None, stored: OnRecords | None = None
+    ) -> None:
         """Have observations told: in the ingest thread as they come, when the store has them."""
-        self._on_accepted.append(accepted)
+        if accepted is not None:
+            self._on_accepted.append(accepted)
         if stored is not None:
             self._on_stored.append(stored)
 

@@ -21,6 +21,7 @@ from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.mqtt.embedded.announcing import announcing
 from gateway.gates.mqtt.embedded.broker import BrokerClient, EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
 from gateway.gates.mqtt.embedded.measures import embedded_alarms, embedded_measures
@@ -30,11 +31,14 @@ from gateway.gates.mqtt.embedded.subscriptions import (
     SparqlRequests,
     authorize_requests,
 )
+from gateway.gates.mqtt.external.announcing import ExternalCarrier
 from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
 from gateway.gates.mqtt.external.measures import external_alarms, external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
 from gateway.gates.subscriptions.mqtt import MqttGate
+from gateway.homeassistant.publisher import Carrier
+from gateway.homeassistant.topics import Topics
 from gateway.runtime.alarms import Source
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
@@ -60,6 +64,8 @@ class MqttContext:
     tasks: Tasks
     is_taken: Callable[[str], bool]
     """Whether another gate alone reads a topic."""
+    announced: Topics | None = None
+    """The topics at which Home Assistant is told something, where it is."""
 
     def host_state(self) -> HostState | None:
         """What a broker is told of us, where the configuration names us a host application."""
@@ -90,6 +96,12 @@ class BrokerLink(Protocol):
 
     def listening(self, topics: CommandTopics) -> AbstractAsyncContextManager[None]:
         """Messages come in, commands by `topics`; at the end nothing more is taken."""
+        ...
+
+    def announcing(
+        self, topics: Topics, anew: Callable[[], None]
+    ) -> AbstractAsyncContextManager[Carrier]:
+        """The way for announcements, within `listening`; `anew` asks to have all sent again."""
         ...
 
     def measures(self) -> tuple[Measure, ...]:
@@ -134,6 +146,13 @@ class OwnBroker:
         """Where devices connect."""
         return self.broker.port
 
+    def announcing(
+        self, topics: Topics, anew: Callable[[], None]
+    ) -> AbstractAsyncContextManager[Carrier]:
+        """What it has retained goes with it, and with us: nothing is ever to be sent again."""
+        del anew
+        return announcing(self.broker, topics)
+
     def measures(self) -> tuple[Measure, ...]:
         """What the broker counts."""
         return embedded_measures(self.broker, self.publisher)
@@ -158,9 +177,11 @@ class OwnBroker:
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
         """Take what devices publish: SPARQL requests first, then commands, then readings."""
         context = self._context
+        announced = () if context.announced is None else (context.announced,)
         self._router.route_to(
             SparqlRequests(self._gate, self.broker.user_of, context.subscribing.identify),
             topics,
+            *announced,
             self._readings,
         )
         run = context.tasks.task(self.publisher.run, "publish")
@@ -194,6 +215,12 @@ class OtherBroker:
         self.publisher.on_connected(mappings.memory.of(SparkplugHost).doubt)
         self.publisher.set_filters(mappings.registry.topic_filters)
         mappings.on_change(self.publisher.set_filters)
+
+    def announcing(
+        self, topics: Topics, anew: Callable[[], None]
+    ) -> AbstractAsyncContextManager[Carrier]:
+        """Over a connection of its own."""
+        return ExternalCarrier(self._dialled, topics, anew)
 
     def measures(self) -> tuple[Measure, ...]:
         """What the connection counts."""
@@ -236,7 +263,11 @@ class OtherBroker:
                 self._dialled, topics.topic_filter, topics.accept, context.clocks.now
             )
             listener = external_listener(
-                context.config, self._dialled, context.onboarding, context.clocks.now
+                context.config,
+                self._dialled,
+                context.onboarding,
+                context.clocks.now,
+                context.announced,
             )
             async with AsyncExitStack() as stack:
                 for each in (context.subscribing.over(self._dialled), commands, listener):

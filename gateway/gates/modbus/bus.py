@@ -182,7 +182,7 @@ class Bus:
     ) -> None:
         """Ask for these, and have told what is news."""
         if unchanged_s is None:
-            unchanged_s = self.settings.unchanged_s
+            unchanged_s = min(self.settings.unchanged_s, polling.poll.lasts_s / 2)
         runs: dict[str, dict[int, Sequence[int]]] = {}
         has_answered = False
         refused: list[Refused] = []

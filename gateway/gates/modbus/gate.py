@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from adapters.modbus.command import read_command
-from adapters.modbus.polls import named_registers, polls_of
-from adapters.modbus.register import Device, Register
+from adapters.modbus.polls import Named, named_registers, polls_of
+from adapters.modbus.register import Device
 from adapters.values.mapping import Mapping as RegisterMapping
 from adapters.values.message import Message
 from gateway.config.modbus import BusSettings
@@ -62,12 +62,13 @@ class ModbusGate:
     def follow(self, mappings: Iterable[RegisterMapping]) -> None:
         """Ask for the registers of these, and of no others, from now on."""
         lost: dict[str, str] = {}
-        of_bus: dict[str, list[tuple[str, Register]]] = {name: [] for name in self.buses}
-        for topic, register in named_registers(mappings):
-            if why := self._why_lost(register.device):
-                lost[topic] = why
+        of_bus: dict[str, list[Named]] = {name: [] for name in self.buses}
+        for named in named_registers(mappings):
+            device = named.register.device
+            if why := self._why_lost(device):
+                lost[named.topic] = why
             else:
-                of_bus[register.device.bus].append((topic, register))
+                of_bus[device.bus].append(named)
         for name, bus in self.buses.items():
             settings = bus.settings
             bus.follow(polls_of(of_bus[name], settings.interval_s, settings.registers))

@@ -29,12 +29,16 @@ class Telling:
 
     def __init__(
         self,
-        prefix: str,
+        prefix: str | None,
         observations: str,
         loop_calls: LoopCalls,
         counted: Counted,
     ) -> None:
-        """`observations` is what the IRIs of the gateway's observations begin with."""
+        """`observations` is what the IRIs of the gateway's observations begin with.
+
+        Without a prefix there is nothing to tell, and no topic is ours.
+        """
+        self._has_topics = prefix is not None
         self._begin = f"{prefix}/v1.1/"
         self._observations = observations
         self._loop_calls = loop_calls
@@ -46,7 +50,7 @@ class Telling:
 
     def is_ours(self, topic: str) -> bool:
         """Whether only the gateway tells on a topic."""
-        return topic.startswith(self._begin)
+        return self._has_topics and topic.startswith(self._begin)
 
     def begin(self, tell: Tell, listens: Listens, root: str) -> None:
         """Tell from now on; `listens` says whether it is worth writing a message."""

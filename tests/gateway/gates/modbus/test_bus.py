@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
-from adapters.modbus.polls import polls_of
+from adapters.modbus.polls import Named, polls_of
 from adapters.modbus.register import Device, Register
 from adapters.values.message import Message
 from gateway.config.modbus import BusSettings
@@ -35,7 +36,8 @@ class Bench:
     settles_by_itself: bool = True
 
     def bus(self, *selectors: str, **settings: object) -> Bus:
-        given = {"name": "b", "host": "127.0.0.1", "interval_s": 1.0, **settings}
+        usual = {"name": "b", "host": "127.0.0.1", "interval_s": 1.0, "unchanged_s": 0.0}
+        given = {**usual, **settings}
         clocks = Clocks(lambda: datetime(2026, 3, 2, tzinfo=UTC), lambda: self.now_s)
         made = Bus(
             BusSettings.model_validate(given), self, self.put, clocks, Counts(Counter(), Counter())
@@ -43,8 +45,8 @@ class Bench:
         made.follow(polls_of(self.named(*selectors), 1.0))
         return made
 
-    def named(self, *selectors: str) -> list[tuple[str, Register]]:
-        return [(f"modbus/d{each[2]}", Register.parse(each)) for each in selectors]
+    def named(self, *selectors: str, lasts_s: float = inf) -> list[Named]:
+        return [Named(f"modbus/d{each[2]}", Register.parse(each), lasts_s) for each in selectors]
 
     async def read(self, unit: int, table: str, address: int, count: int) -> Answer:
         self.asked.append((unit, table, address, count))
@@ -128,6 +130,15 @@ async def test_what_stands_is_told_again_seldom() -> None:
     await bench.pass_time(bus, 2)
     assert bench.told[2] == {"bus": "b", "unit": 1, "input": {"0": [1]}}
     assert len(bench.asked) >= 6
+
+
+async def test_what_stands_is_told_again_before_it_expires() -> None:
+    bench = Bench()
+    bus = bench.bus(unchanged_s=60)
+    bus.follow(polls_of(bench.named("b/1 input 0 int16", lasts_s=10), 1.0))
+    await bench.pass_time(bus, 60)
+    assert len(bench.asked) == 60
+    assert len(bench.messages) == 12
 
 
 async def test_what_was_not_stored_is_told_again() -> None:
