@@ -291,6 +291,7 @@ class Index:
     def _take_node(self, row: Row, *, is_added: bool) -> None:
         key = (text_of(row[0]), text_of(row[1]), text_of(row[2]))
         (self._nodes.put if is_added else self._nodes.drop)(key, text_of(row[3]))
+        self._changes += 1
         self._keep(key)
 
     def _take_observation(self, row: Row, *, is_added: bool) -> None:
