@@ -28,8 +28,8 @@ FOLDERS = {"deploy", "docs", *PACKAGES} | {
 }
 """Where a path begins."""
 
-TOPICS = {"sparql", "homeassistant"}
-"""Folders whose names begin topics too."""
+TOPICS = {"sparql", "homeassistant", "sensorthings"}
+"""Folders whose names begin topics too, and cases of a device family."""
 
 CITED = r'\b(docs/[\w/-]+\.md|(?:README|ARCHITECTURE|THREATS)\.md), "([^"]+)"'
 """A page and, between quotation marks, one of its chapters or sentences."""
