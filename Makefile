@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -43,7 +43,7 @@ test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can spar
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone and not appliance"
 	$(BIN)/pytest -m "alone and not slow"
 
-test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop node-red ## the long kill, soak and fuzz runs
+test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop node-red newer-homeassistant ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; 10 minutes with KVM, an hour without
@@ -110,7 +110,7 @@ announce:
 	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
 	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
 	lacks "zigbee-herdsman-converters into $(INTEROP)" "test -e $(INTEROP)/zigbee/.ready"; \
-	lacks "homeassistant into $(INTEROP)" "test -e $(INTEROP)/homeassistant/.ready"; \
+	lacks "homeassistant into $(INTEROP), 300 MB" "test -e $(INTEROP)/homeassistant/.whole"; \
 	echo "will be installed for the tests: $${new:-nothing, all is there}"
 
 # The tests against a foreign broker and its clients are skipped where mosquitto cannot be had.
@@ -177,7 +177,9 @@ sparkplug-client: $(SETUP_DEV)
 SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9.0
 SEPA_JS := @arces-wot/sepa-js@0.13.2
 ZIGBEE := zigbee-herdsman-converters@26.112.0
-HOMEASSISTANT := homeassistant==2024.3.3
+HOMEASSISTANT := homeassistant==2024.3.3 paho-mqtt==1.6.1 janus==1.0.0
+NEWER_HOMEASSISTANT := homeassistant==2025.1.4 paho-mqtt==1.6.1 janus==2.0.0
+NEWER_PYTHON = $(shell for each in python3.14 python3.13; do $$each -c 1 2>/dev/null && echo $$each && break; done)
 BYTEWAX := bytewax==0.21.1
 
 # A bridge to other buses, 300 MB: for make test-slow alone.
@@ -190,7 +192,7 @@ interop:
 	  echo "no sepa-js: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/zigbee/.ready || \
 	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
-	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.ready || \
+	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.whole || \
 	  echo "no homeassistant: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/bytewax/.ready || \
 	  echo "no bytewax: its column of bench windows will be empty" >&2
@@ -215,10 +217,21 @@ $(INTEROP)/node-red/.ready:
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(@D) $(NODE_RED)
 	@touch $@
 
-# What is read of it are the names of its device classes and units: nothing of it runs.
-$(INTEROP)/homeassistant/.ready: | $(BIN)/python
+# Its own MQTT code takes what we announce; the names of its classes and units are read of its files.
+$(INTEROP)/homeassistant/.whole: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --no-deps $(HOMEASSISTANT)
+	$(@D)/bin/python -m pip install --quiet $(HOMEASSISTANT)
+	@touch $@ $(@D)/.ready
+
+# A newer one, for make test-slow, where there is a newer Python.
+newer-homeassistant:
+	@test -z "$(NEWER_PYTHON)" || \
+	  $(MAKE) --no-print-directory $(INTEROP)/newer-homeassistant/.whole || \
+	  echo "no newer homeassistant: the test that needs it will be skipped" >&2
+
+$(INTEROP)/newer-homeassistant/.whole:
+	$(NEWER_PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(NEWER_HOMEASSISTANT)
 	@touch $@
 
 # The package of zigbee2mqtt asks for a newer node than Debian has, and loads in that one as well.

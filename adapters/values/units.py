@@ -307,6 +307,28 @@ def unit_iri(text: str) -> str | None:
     return _UNITS.get(ucum) or _WORD_UNITS.get(ucum.lower())
 
 
+def unit_symbol(unit: str) -> str:
+    """How people write a unit of QUDT; the last part of its IRI where the crosswalk has it not.
+
+    >>> unit_symbol(UNIT + "DEG_C"), unit_symbol(UNIT + "M-PER-SEC"), unit_symbol("urn:my:unit")
+    ('°C', 'm.s-1', 'urn:my:unit')
+    """
+    return symbols().get(unit) or unit.rpartition("/")[2]
+
+
+@cache
+def symbols() -> dict[str, str]:
+    """The symbol of each unit of the crosswalk, by its IRI."""
+    return {UNIT + name: _symbol(spellings.split()) for name, spellings in SPELLINGS.items()}
+
+
+def _symbol(spellings: list[str]) -> str:
+    """One with a sign of its own, such as °, else one without UCUM's brackets, else the first."""
+    signs = [each for each in spellings if not each.isascii()]
+    plain = [each for each in spellings if not set(each) & set("[]{}/")]
+    return [*signs, *plain, *spellings][0]
+
+
 def unit_defect(unit: str | None) -> str:
     """Why a unit of QUDT's namespace is none, with the nearest that is; empty where it is one.
 

@@ -16,7 +16,7 @@ needed_kib=409600
 
 key=''
 from=$(cd "$(dirname "$0")" && pwd)
-dry_run='' offline='' uninstall='' purge='' downgrade='' serve=lan
+dry_run='' leaves_slot='' offline='' uninstall='' purge='' downgrade='' serve=lan
 
 usage() {
   cat <<'END'
@@ -112,7 +112,17 @@ find_package() {
     sort -V | tail -n 1)
   [ -n "$package" ] || fail "no package for Debian $release on $architecture in $from" \
     "put it there, with SHA256SUMS, or name its folder: --from FOLDER"
-  version=$(dpkg-deb --field "$package" Version)
+}
+
+# What is verified is what is installed: a stick, or whoever may write there, has no part in it then.
+take_copy() {
+  copy=$(mktemp -d)
+  trap 'rm -rf "$copy"' EXIT
+  for path in "$package" "$from/SHA256SUMS" "$from/SHA256SUMS.sig"; do
+    [ ! -f "$path" ] || cp "$path" "$copy/" || fail "$path cannot be copied" "see its disk, and that of $copy"
+  done
+  chmod -R a+rX "$copy"
+  package=$copy/$(basename "$package")
 }
 
 # An installed gateway takes packages of the hand alone that made it; --key names another one.
@@ -120,23 +130,24 @@ verify_signature() {
   [ -n "$key" ] || [ ! -f "$installed_key" ] || key=$installed_key
   [ -n "$key" ] || return 0
   command -v openssl >/dev/null || fail "there is no openssl to verify the signature" "apt install openssl"
-  [ -f "$from/SHA256SUMS.sig" ] || fail "the packages in $from are not signed" \
+  [ -f "$copy/SHA256SUMS.sig" ] || fail "the packages in $from are not signed" \
     "get them with SHA256SUMS.sig, or say whose you trust: --key FILE"
-  openssl pkeyutl -verify -pubin -inkey "$key" -rawin -in "$from/SHA256SUMS" \
-    -sigfile "$from/SHA256SUMS.sig" >/dev/null 2>&1 || \
+  openssl pkeyutl -verify -pubin -inkey "$key" -rawin -in "$copy/SHA256SUMS" \
+    -sigfile "$copy/SHA256SUMS.sig" >/dev/null 2>&1 || \
     fail "SHA256SUMS is not signed by the key in $key" "get it from whoever made the gateway that is installed"
   say "verified: signed by the key in $key"
 }
 
 verify() {
   name=$(basename "$package")
-  [ -f "$from/SHA256SUMS" ] || fail "there is no SHA256SUMS beside $name" "copy it from where the package was"
+  [ -f "$copy/SHA256SUMS" ] || fail "there is no SHA256SUMS beside $name" "copy it from where the package was"
   verify_signature
-  listed=$(awk -v name="$name" '$2 == name { print $1 }' "$from/SHA256SUMS")
+  listed=$(awk -v name="$name" '$2 == name { print $1 }' "$copy/SHA256SUMS")
   [ -n "$listed" ] || fail "SHA256SUMS does not list $name" "copy both again from where they were"
   [ "$(sha256sum "$package" | cut -d ' ' -f 1)" = "$listed" ] || \
     fail "$name is not what SHA256SUMS says: damaged, or changed" "copy it again from where it was"
   say "verified: $name"
+  version=$(dpkg-deb --field "$package" Version)
 }
 
 installed_version() {
@@ -147,14 +158,17 @@ installed_version() {
 # The release in use, where `sosa-gateway upgrade` has put one into a slot.
 slot_version() { cat "$slots/current/version" 2>/dev/null || true; }
 
-# An older package than the slot in use takes its place on demand alone; a newer one by itself.
+# An older package than the slot in use takes its place on demand alone, and when it is installed; a
+# newer one by itself.
 require_newer_than_slot() {
   slot=$(slot_version)
   if [ -z "$slot" ] || ! dpkg --compare-versions "$version" lt "$slot"; then return 0; fi
   [ -n "$downgrade" ] || fail "release $slot is in use, which is newer than $version" \
     "keep it, or say --allow-downgrade"
-  run rm -f "$slots/current" "$slots/previous"
+  leaves_slot=yes
 }
+
+leave_slot() { [ -z "$leaves_slot" ] || run rm -f "$slots/current" "$slots/previous"; }
 
 require_newer() {
   installed=$(installed_version)
@@ -202,7 +216,7 @@ open_to_network() {
 # The unit as it is packaged reaches no device: a drop-in of the package opens serial ports to it, and
 # is linked only where a bus of [modbus] is a serial line (RTU).
 allow_serial_lines() {
-  if [ -f "$settings" ] && grep -Eq '^[^#]*\<device *= *"/' "$settings"; then
+  if [ -f "$settings" ] && grep -Eq '^[^#]*\<device *= *["'\'']/' "$settings"; then
     [ ! -L "$serial" ] || return 0
     say "a bus of [modbus] is a serial line: the service may open serial ports"
     run mkdir -p "$(dirname "$serial")"
@@ -268,6 +282,7 @@ main() {
   require_python
   require_space
   find_package
+  take_copy
   verify
   require_newer
   require_newer_than_slot
@@ -275,6 +290,7 @@ main() {
   [ ! -e "$settings" ] || had_settings=yes
   take_over
   install_package
+  leave_slot
   open_to_network
   allow_serial_lines
   start

@@ -10,6 +10,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from deploy.site.addresses import address, readdressed, targets
+from deploy.site.lists import indented
 from deploy.site.reference import reference_pages
 from gateway import __version__
 
@@ -47,10 +48,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Have links lead to where their files stand on the site."""
+    """Have links lead to where their files stand, and lists keep what belongs to them."""
     del config, files
     path = _path(page.file)
-    return markdown if path is None else readdressed(path, markdown, _is_folder)
+    return markdown if path is None else indented(readdressed(path, markdown, _is_folder))
 
 
 def _carried(config: MkDocsConfig, path: str) -> File:

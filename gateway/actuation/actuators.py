@@ -6,7 +6,7 @@ and the command topics. The table is replaced as a whole.
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from pyoxigraph import Literal, NamedNode
@@ -33,6 +33,11 @@ class Actuators:
         self.errors: Mapping[str, str] = MappingProxyType({})
         self.subjects: frozenset[tuple[str, str]] = frozenset()
         self._answer = Answer()
+        self._listeners: list[Callable[[], None]] = []
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called after each change, in the scheduler's thread."""
+        self._listeners.append(listener)
 
     def learn(self, notification: Notification) -> None:
         """Take up what changed."""
@@ -42,6 +47,8 @@ class Actuators:
             fields = {name: _text(term) for name, term in row.items()}
             groups.setdefault(fields["actuator"], []).append(fields)
         self._replace(groups)
+        for listener in self._listeners:
+            listener()
 
     def find(self, name: str) -> Actuator | None:
         """By its IRI or its name."""

@@ -285,17 +285,7 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
 
     Raises ValueError with what is wrong.
     """
-    sparql, over = _lexical(row, "queryText"), OVER_NOTHING
-    query_id, infer = _lexical(row, "queryId"), False
-    if query_id:
-        if query_id not in queries:
-            raise ValueError(f"the profile has no query {query_id}")
-        query = queries[query_id]
-        sparql, infer, over = query.text, query.infer or False, _over(query)
-    if said := _lexical(row, "infer"):
-        infer = said in _TRUE
-    if not sparql:
-        raise ValueError("give gw:sparql or gw:query")
+    sparql, infer, over = query_of(row, queries)
     on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
     if on not in {GW + "Added", GW + "Removed"}:
         raise ValueError("gw:on is gw:Added or gw:Removed")
@@ -313,6 +303,27 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
         infer=infer,
         over=over,
     )
+
+
+def query_of(
+    row: Mapping[str, Term | None], queries: Mapping[str, Template]
+) -> tuple[str, bool, OverWindows]:
+    """The text, whether it is about what follows too, and the windows beside the store.
+
+    Raises ValueError where there is no query.
+    """
+    sparql, over = _lexical(row, "queryText"), OVER_NOTHING
+    query_id, infer = _lexical(row, "queryId"), False
+    if query_id:
+        if query_id not in queries:
+            raise ValueError(f"the profile has no query {query_id}")
+        query = queries[query_id]
+        sparql, infer, over = query.text, query.infer or False, _over(query)
+    if said := _lexical(row, "infer"):
+        infer = said in _TRUE
+    if not sparql:
+        raise ValueError("give gw:sparql or gw:query")
+    return sparql, infer, over
 
 
 def _over(query: Template) -> OverWindows:

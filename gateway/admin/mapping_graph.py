@@ -32,6 +32,7 @@ Node = NamedNode | BlankNode
 
 _TYPE = RDF + "type"
 _MAPPING, _RULE, _ACTUATOR = GW + "Mapping", GW + "RepublishRule", SOSA + "Actuator"
+_VIRTUAL = GW + "VirtualSensor"
 _UNIT = GW + "unit"
 
 _NEEDED = {
@@ -44,6 +45,7 @@ _NEEDED = {
     ),
     _RULE: (GW + "topicTemplate", GW + "payloadTemplate", GW + "on"),
     _ACTUATOR: (GW + "commandTopic", SSN + "forProperty", GW + "featureOfInterest"),
+    _VIRTUAL: (),
 }
 _TELLING = {
     GW + "topicFilter": _MAPPING,
@@ -56,6 +58,7 @@ _KINDS = {
     _MAPPING: AlarmKind.BROKEN_MAPPING,
     _RULE: AlarmKind.BROKEN_RULE,
     _ACTUATOR: AlarmKind.BROKEN_ACTUATOR,
+    _VIRTUAL: AlarmKind.BROKEN_VIRTUAL_SENSOR,
 }
 _UPDATES = 256
 """UPDATEs whose nodes are known, for those who ask what an UPDATE has just done."""
@@ -144,7 +147,7 @@ def _lacking(
             mapping_of(node, quads)
         except MappingError as error:
             yield f"{error.member} {error.reason}"
-    if kind == _RULE:
+    if kind in {_RULE, _VIRTUAL}:
         yield from _query_faults(said)
 
 

@@ -41,7 +41,7 @@ def json_interface(
     identity, quarantine = storage.identity, reception.quarantine
     actuators = ActuatorsGate(control.actuating, identity.actuation_iri(""))
     gates: tuple[object, ...] = (
-        *access_gates(security, config, stages.broker.port),
+        *access_gates(security, config, stages.broker.port, stages.federation),
         DelayedGate(storage.scheduler),
         HealthGate(health),
         stages.keeping,

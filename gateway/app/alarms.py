@@ -21,6 +21,7 @@ from gateway.app.vitals import Vitals
 from gateway.engine import SubscribeRequest
 from gateway.engine.measures import engine_alarms
 from gateway.gates.modbus.measures import modbus_alarms
+from gateway.homeassistant.measures import publisher_alarms
 from gateway.journal.measures import journal_alarms
 from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
 from gateway.runtime.clocks import Clocks, is_set
@@ -107,6 +108,7 @@ def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
         stages.broker.alarms(),
         modbus_alarms(stages.modbus),
         *federation_alarms(stages),
+        *_publisher_alarms(stages),
         ClockSanity(clocks).conditions,
         lambda: _stored(stages),
         lambda: _profiles(stages),
@@ -117,6 +119,12 @@ def federation_alarms(stages: Stages) -> Sequence[Source]:
     """What is wrong among gateways, where there are several."""
     federation = stages.subscribing.federation
     return () if federation is None else (federation.conditions,)
+
+
+def _publisher_alarms(stages: Stages) -> Sequence[Source]:
+    """What is wrong with what Home Assistant is told, where it is."""
+    publisher = stages.homeassistant
+    return () if publisher is None else (publisher_alarms(publisher),)
 
 
 def _stored(stages: Stages) -> Iterator[Condition]:

@@ -17,6 +17,7 @@ from gateway.app.reception import Reception
 from gateway.config.settings import Config
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.homeassistant.topics import Topics
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
 
@@ -63,13 +64,18 @@ def external_listener(
     settings: ExternalSettings,
     onboarding: Onboarding,
     now: Callable[[], datetime],
+    announced: Topics | None = None,
 ) -> ExternalListener:
-    """What hears announcements, and the topics that are collected, at an external broker."""
+    """What hears announcements, and the topics that are collected, at an external broker.
+
+    What we announce ourselves is not heard, though the broker had taken our mark off.
+    """
     discovery, own = config.discovery, f"{config.mqtt.sparql_topic}/"
     filters = announcement_filters(frozenset(discovery.families)) | frozenset(discovery.collect)
 
     def observe(message: Message) -> None:
-        if not message.topic.startswith(own):  # requests have tokens in them
+        is_ours = announced is not None and announced.is_ours(message.topic)
+        if not is_ours and not message.topic.startswith(own):  # requests have tokens in them
             onboarding.observe(message)
 
     return ExternalListener(settings, filters, observe, now)

@@ -99,7 +99,7 @@ class Reception:
 
         Raises StorageError.
         """
-        if not config.events.log:
+        if not config.keeps_events:
             yield None
             return
         storage, limits = self._storage, config.limits

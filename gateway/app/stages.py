@@ -16,7 +16,12 @@ from gateway.federation.watching.measures import federation_measures
 from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
+from gateway.gates.sensorthings.indexing import Indexing
+from gateway.gates.sensorthings.measures import sensorthings_measures
+from gateway.gates.sensorthings.telling import Telling
 from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.homeassistant.measures import publisher_measures
+from gateway.homeassistant.publisher import Publisher
 from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 
@@ -34,7 +39,10 @@ class Stages:
     control: Control
     log: LogTail
     keeping: KeepingGate
+    told: Telling
+    indexing: Indexing
     events: EventsKept | None = None
+    homeassistant: Publisher | None = None
 
     @property
     def federation(self) -> FederationService | None:
@@ -69,8 +77,11 @@ class Stages:
         yield from modbus_measures(self.modbus)
         yield from discovery_measures(self.onboarding)
         yield from subscriber_measures(self.subscribing.subscribers)
+        yield from sensorthings_measures(self.told.counted, lambda: self.indexing.is_kept)
         if self.events is not None:
             yield from self.events.measures()
+        if self.homeassistant is not None:
+            yield from publisher_measures(self.homeassistant)
         service = self.federation
         if service is not None:
             yield from federation_measures(lambda: service.status)

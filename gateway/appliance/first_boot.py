@@ -21,12 +21,7 @@ from gateway.appliance.open_ports import FILE as PORTS
 from gateway.appliance.open_ports import firewall_rules, open_ports
 from gateway.appliance.secrets import put_away
 from gateway.appliance.serial_lines import allow_serial_lines, has_serial_line
-from gateway.appliance.system_files import (
-    PRIVATE,
-    PUBLIC,
-    link_timezone,
-    system_files,
-)
+from gateway.appliance.system_files import PUBLIC, link_timezone, system_files
 from gateway.appliance.toml_text import toml_of
 from gateway.appliance.wishes import (
     WishError,
@@ -129,17 +124,19 @@ def _config(data: Path) -> Config:
 def _write_for_gateway(places: Places, name: str, text: str) -> None:
     """Root's, and readable to the gateway's group: it need not change its own settings."""
     path = places.data / name
-    write_durably(path, text.encode(), PRIVATE)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
-        os.chown(path, 0, places.state.stat().st_gid)
-        path.chmod(0o640)
+        os.chown(path.parent, 0, places.state.stat().st_gid)
+        path.parent.chmod(0o750)
+    # As its folder at once: a file that is there is not written again after a power cut.
+    write_durably(path, text.encode(), 0o640, like=path.parent.stat())
 
 
 def _settings(data: Path) -> Mapping[str, object]:
     """As they are; none where there are none, or such as cannot be read."""
     try:
         return tomllib.loads((data / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 

@@ -10,14 +10,21 @@ import ipaddress
 from collections.abc import Iterator
 
 from gateway.config.settings import Config
+from gateway.federation.membership.places import ANYWHERE_HOST, PORT, Place
 
 FILE = "etc/nftables/ports.nft"
 """Below the folder of data."""
 
+_LAST = 65_535
+
 
 def open_ports(config: Config) -> list[int]:
-    """In order; 0, which is any free port, is left out: nobody could know it."""
-    return sorted({port for host, port in _served(config) if port and not _is_own_machine(host)})
+    """In order; 0, which is any free port, is left out: nobody could know it.
+
+    So is what is no port: nft takes all of the file or nothing.
+    """
+    served = {port for host, port in _served(config) if not _is_own_machine(host)}
+    return sorted(port for port in served if 0 < port <= _LAST)
 
 
 def firewall_rules(ports: list[int]) -> str:
@@ -35,8 +42,10 @@ def _served(config: Config) -> Iterator[tuple[str, int]]:
     if config.mqtt.mode != "external":
         yield config.mqtt.host, config.mqtt_port
         yield config.mqtt.host, config.mqtt_websocket_port or 0
-    host, _, port = config.federation.listen.rpartition(":")
-    yield host, int(port) if port.isdigit() else 0
+    if config.federation.via:
+        members = Place.parse(config.federation.listen or ANYWHERE_HOST, PORT)
+        yield members
+        yield members.host, config.federation.join_port
 
 
 def _is_own_machine(host: str) -> bool:

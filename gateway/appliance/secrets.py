@@ -12,7 +12,12 @@ from pathlib import Path
 from gateway.appliance.toml_text import toml_of
 from gateway.runtime.durable_files import sync_folder, write_durably
 
-_SECRET = re.compile(r"password|secret|psk|token$|(?<!ssh_)(?<!authorized_)key$|claim_code", re.I)
+_SECRET = re.compile(r"pas+|pw|wor[dt]|secret|psk|token$|(?<!ssh_)(?<!authorized_)key$|code", re.I)
+"""Also as it is mistyped, or abbreviated: what no setting is called stays in the file too."""
+
+_LOGIN = re.compile(r"//[^/@\s]*:[^/@\s]*@")
+"""A password in an address."""
+
 _HEAD = """\
 # Taken over by the device, which wiped the secrets. To change something, put a new gateway.toml
 # here: it needs only what is to be different, and is taken at the next start.
@@ -29,8 +34,9 @@ def _wiped(name: str, value: object) -> object:
         return without_secrets(value)
     if isinstance(value, list):
         return [_wiped(name, each) for each in value]
-    is_secret = isinstance(value, str) and _SECRET.search(name) and not name.endswith("_file")
-    return "" if is_secret else value
+    if not isinstance(value, str) or name.endswith("_file"):
+        return value
+    return "" if _SECRET.search(name) or _LOGIN.search(value) else value
 
 
 def put_away(file: Path, document: Mapping[str, object]) -> None:

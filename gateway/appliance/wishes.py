@@ -21,12 +21,16 @@ from gateway.security.claim import ALPHABET, normal
 MOST_BYTES = 65_536
 """A longer file is nobody's wishes."""
 
+_MOST_DEPTH, _MOST_BITS = 20, 64
 CLAIM_SIGNS = 10
 _SSH_KEY = re.compile(
     r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-[a-z0-9@.-]+)"
     r" [A-Za-z0-9+/]{40,2000}={0,2}"
     r"( [^\x00-\x1f\x7f]{0,200})?"
 )
+_NO_ZONES = {"localtime"}
+"""Debian has it among the zones: a link to what it would be linked from."""
+
 _HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -79,13 +83,26 @@ def read_document(file: Path) -> dict[str, object]:
     if len(content) > MOST_BYTES:
         raise WishError(f"has more than {MOST_BYTES} bytes: that is no file of settings")
     try:
-        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
+        document = tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         raise WishError("is no text in UTF-8: save it again as plain text") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
         raise WishError(f"cannot be understood: {error}") from error
     except RecursionError as error:
         raise WishError("is nested too deeply") from error
+    _require_plain(document, _MOST_DEPTH)
+    return document
+
+
+def _require_plain(value: object, depth: int) -> None:
+    """Dotted keys nest without end, and a number in base 16 has no bound: nobody reads on then."""
+    if depth < 0:
+        raise WishError("is nested too deeply")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise WishError("has a number that is too large for any setting")
+    nested = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in nested:
+        _require_plain(each, depth - 1)
 
 
 def wishes_of(document: Mapping[str, object]) -> tuple[Wishes, list[str]]:
@@ -143,7 +160,7 @@ def _name(value: object) -> str:
 
 def _timezone(value: object) -> str:
     text = _text(value)
-    if text not in available_timezones():
+    if text not in available_timezones() - _NO_ZONES:
         raise WishError(f"there is no time zone {text!r}; one is written like Europe/Rome")
     return text
 
@@ -164,7 +181,10 @@ def _wifi(value: object) -> Wifi:
 def _ethernet(value: object) -> FixedAddress:
     table = _table(value, ("address", "gateway", "dns"))
     try:
-        address = ipaddress.ip_interface(_text(table.get("address", "")))
+        written = _text(table.get("address", ""))
+        if "/" not in written:  # which would be an address without a network
+            raise ValueError(f"{written!r} has no length of its network")
+        address = ipaddress.ip_interface(written)
         router = table.get("gateway", "")
         servers = [ipaddress.ip_address(_text(each)) for each in _list(table.get("dns", []))]
         gateway = str(ipaddress.ip_address(_text(router))) if router else ""

@@ -106,12 +106,13 @@ class Given:
                     self._leave_out(_located(each))
 
     def _leave_out(self, location: Location) -> None:
+        """A table of settings, as `mqtt.users`, goes as a whole, with the first that is wrong."""
         section, *keys = location
         table = self.settings.get(section)
         if keys and isinstance(table, dict):
-            del table[keys[0]]
+            table.pop(keys[0], None)
         else:
-            del self.settings[section]
+            self.settings.pop(section, None)
 
     def _fault(self, error: ErrorDetails) -> Fault:
         location = _located(error)
@@ -144,7 +145,7 @@ def _read(file: Path) -> str:
 def _parse(text: str, file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, deep nesting
         raise ConfigurationError(f"{file}: {error}", "correct the TOML syntax") from error
 
 

@@ -43,9 +43,9 @@ class MqttSettings(Section):
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
     `users` (name to hash) are for the other two without [security]. Limits of the embedded one are
     in all and, as `client_...`, of one client: an identity or user, an address where there are none
-    (docs/brokers.md). With `websocket` it speaks MQTT over WebSocket too. Passwords leave this
-    machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
-    topics `<sparql_topic>/CLIENT/...`.
+    (docs/brokers.md); `own_...` is what the gateway itself has retained. With `websocket` it speaks
+    MQTT over WebSocket too. Passwords leave this machine in clear text only where
+    `allow_clear_text` says so. Subscribers over MQTT use the topics `<sparql_topic>/CLIENT/...`.
     """
 
     mode: Literal["embedded", "external", "mosquitto"] = "embedded"
@@ -71,6 +71,8 @@ class MqttSettings(Section):
     client_retained_messages: Count = 2_000
     retained_bytes: Count = 16_777_216
     client_retained_bytes: Count = 8_388_608
+    own_retained_messages: Count = 10_000
+    own_retained_bytes: Count = 16_777_216
     status_interval_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     users: dict[str, str] = Field(default_factory=dict)
 

@@ -19,6 +19,7 @@ from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
 from gateway.config.federation import FederationSettings
+from gateway.config.homeassistant import HomeAssistantSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
 from gateway.config.modbus import ModbusSettings
@@ -32,6 +33,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.sensorthings import SensorThingsSettings
 from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
@@ -54,6 +56,7 @@ __all__ = [
     "EventsSettings",
     "FederationSettings",
     "GatewaySettings",
+    "HomeAssistantSettings",
     "HttpSettings",
     "JournalSettings",
     "JsapSettings",
@@ -65,6 +68,7 @@ __all__ = [
     "RemoteSettings",
     "Section",
     "SecuritySettings",
+    "SensorThingsSettings",
     "ShippingSettings",
     "SparkplugSettings",
     "StoreSettings",
@@ -198,6 +202,8 @@ class Config(Section):
     events: EventsSettings = EventsSettings()
     federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
+    homeassistant: HomeAssistantSettings = HomeAssistantSettings()
+    sensorthings: SensorThingsSettings = SensorThingsSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
@@ -228,6 +234,12 @@ class Config(Section):
             Path(os.path.abspath(each)) for each in (self.gateway.data_dir, self.mqtt.mosquitto_dir)
         )
         return folder.is_relative_to(data)
+
+    @property
+    def keeps_events(self) -> bool:
+        """Whether events of requests are kept: as it is said, or where others may miss them."""
+        said = self.events.log
+        return self.federation.is_on if said == "federation" else said
 
     @property
     def http_port(self) -> int:

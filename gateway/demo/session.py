@@ -54,8 +54,14 @@ async def run_demo(options: DemoOptions, terminal: Terminal) -> Ports:
         profile = profile_of(recording, Path(folder))
         if options.landing is not None:
             options.landing.mkdir(parents=True, exist_ok=True)
-        journal = wanted.journal
-        config = demo_config(Path(folder), ports, profile, options.landing, journal=journal)
+        config = demo_config(
+            Path(folder),
+            ports,
+            profile,
+            options.landing,
+            journal=wanted.journal,
+            homeassistant=wanted.homeassistant,
+        )
         configure_logs(config.log)
         async with Gateway(config, starting=terminal.stage) as gateway:
             seen = Seen(_addresses(gateway, ports), lambda: monotonic() - terminal.started)

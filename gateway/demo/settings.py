@@ -18,6 +18,7 @@ from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,
+    HomeAssistantSettings,
     HttpSettings,
     JsapSettings,
     LogSettings,
@@ -33,6 +34,7 @@ SHIPPED_EVERY_S = 5.0
 HOUSE_PROFILE = Path(__file__).with_name("demo.jsap")
 PANE_PROFILE = Path(__file__).with_name("pane.jsap")
 
+_UNTOLD = HomeAssistantSettings()
 _JOURNAL = JournalSettings()
 _SECTIONS = {"mqtt": "MQTT", "http": "HTTP", "websocket": "WebSocket"}
 """Of gateway.toml, those whose ports a demo binds."""
@@ -93,11 +95,13 @@ def demo_config(
     landing: Path | None = None,
     *,
     journal: JournalSettings = _JOURNAL,
+    homeassistant: HomeAssistantSettings = _UNTOLD,
 ) -> Config:
     """A gateway for one demo: `profile` has the mappings, the store is on the disk as ever.
 
     The journal is as `journal` says. With a `landing` zone, which must exist, it ships what it has
-    journalled every few seconds. The house is reasoned on.
+    journalled every few seconds. The house is reasoned on, and told to Home Assistant as
+    `homeassistant` says.
     """
     graphs = ("default",) if profile == HOUSE_PROFILE else ()
     return Config(
@@ -107,6 +111,7 @@ def demo_config(
         websocket=WebSocketSettings(port=ports.websocket),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
         reasoning=ReasoningSettings(graphs=graphs),
+        homeassistant=homeassistant,
         **({"journal": journal} if landing is None else _shipped_to(landing, journal)),
         log=LogSettings(level="error"),
     )

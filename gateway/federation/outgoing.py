@@ -24,6 +24,7 @@ from gateway.federation.greeting import Greeting, bits_of
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.needs import Filter
 from gateway.federation.stream import OutgoingStream, Send
+from gateway.federation.watching.backlog import Backlog
 from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
@@ -34,6 +35,7 @@ class Outgoing:
     """A stream to one member; `life` names streams.
 
     `in_force` is the member's place in the index of all: it knows what the member may read.
+    `logged` tells how many bytes of events were kept since the start.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Outgoing:
         in_force: Filter,
         events: OutgoingEvents,
         limits: OutgoingLimits,
+        logged: Callable[[], int] = int,
     ) -> None:
         self.stream = OutgoingStream(send, limits)
         self._store = store
@@ -58,6 +61,8 @@ class Outgoing:
         self._place: EventPosition | None = None
         self._unheard = 0
         self._greeting = Greeting()
+        self._logged = logged
+        self._backlog = Backlog()
         self._is_full = False
 
     @property
@@ -69,6 +74,11 @@ class Outgoing:
     def waiting(self) -> int:
         """Quads that wait for an acknowledgement."""
         return len(self._waiting) + self.stream.waiting
+
+    @property
+    def unheard_bytes(self) -> int:
+        """Bytes of kept events that the member has not acknowledged, as of the last beat."""
+        return self._logged() - self._backlog.arrived
 
     @property
     def entries(self) -> int:
@@ -207,6 +217,7 @@ class Outgoing:
         if self._waiting and self.stream.has_room:
             self._flush(position)
         self.stream.flush()
+        self._backlog.look(self.stream, self._logged())
         members: dict[str, object] = {"next": self.stream.number}
         if not self._waiting and not self.stream.waits:
             members["position"] = str(position)

@@ -23,6 +23,7 @@ _QUADS = 512
 class OutgoingStream:
     """A stream of a `life`; without one nothing is told. `sent` counts batches, `bytes` theirs.
 
+    `told` are the parts of this life, `arrived` those of them that were acknowledged.
     It `is_heard` once something of this life, or of the last one, was acknowledged.
     """
 
@@ -31,11 +32,12 @@ class OutgoingStream:
         self.number = 0
         self.is_heard = False
         self.sent = self.bytes = 0
+        self.told = self.arrived = 0
         self._send = send
         self._limits = limits
         self._queue: deque[Part] = deque()
         self._quads = 0
-        self._unacknowledged: deque[int] = deque()
+        self._unacknowledged: deque[tuple[int, int]] = deque()
         self._on_their_way = 0
 
     @property
@@ -68,6 +70,7 @@ class OutgoingStream:
         """Begin anew; what waited is forgotten."""
         self.end()
         self.life, self.number, self.is_heard = life, 0, False
+        self.told = self.arrived = 0
         self._unacknowledged.clear()
         self._on_their_way = 0
 
@@ -80,6 +83,7 @@ class OutgoingStream:
     def tell(self, part: Part) -> None:
         """Send a part behind those before it, now or soon."""
         self._queue.append(part)
+        self.told += 1
         self._quads += part.size
         if not self._unacknowledged or len(self._queue) >= _PARTS or self._quads >= _QUADS:
             self.flush()
@@ -94,7 +98,9 @@ class OutgoingStream:
         self.is_heard = True
         first = self.number - len(self._unacknowledged)
         for _ in range(first, min(number + 1, self.number)):
-            self._on_their_way -= self._unacknowledged.popleft()
+            size, parts = self._unacknowledged.popleft()
+            self._on_their_way -= size
+            self.arrived += parts
         if not self._unacknowledged or len(self._queue) >= _PARTS or self._quads >= _QUADS:
             self.flush()
 
@@ -117,7 +123,7 @@ class OutgoingStream:
     def _send_batch(self, parts: list[Part]) -> None:
         payload = Batch(self.life, self.number, parts).encode()
         self.number += 1
-        self._unacknowledged.append(len(payload))
+        self._unacknowledged.append((len(payload), len(parts)))
         self._on_their_way += len(payload)
         self.sent += 1
         self.bytes += len(payload)

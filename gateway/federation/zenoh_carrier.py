@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from gateway.errors import ConfigurationError
+from gateway.federation import foreign_links
 from gateway.federation.carrier import Channel, Received
 from gateway.federation.wire import MOST_BYTES
 
@@ -101,6 +102,8 @@ class ZenohCarrier:
         self._others = tuple(others)
         self._zenoh, self._ext = require_zenoh()
         self._settings = endpoints.settings()
+        self._has_names = endpoints.tls is not None
+        self._foreign: set[str] = set()
         self._session: Any = None
         self._publishers: dict[tuple[str, Channel], Any] = {}
         self._declared: list[Any] = []
@@ -117,6 +120,8 @@ class ZenohCarrier:
         except self._zenoh.ZError as error:
             what = f"the federation cannot listen: {error}"
             raise ConfigurationError(what, "correct [federation], or free its port") from error
+        if self._has_names:
+            self._declared.append(self._watch_links(session))
         for other in self._others:
             for channel in Channel:
                 self._publishers[other, channel] = self._publisher(other, channel)
@@ -181,6 +186,24 @@ class ZenohCarrier:
                 _guarded(lambda: presence(name, is_up))
 
         return session.liveliness().declare_subscriber(_up("*"), take, history=True)
+
+    def _watch_links(self, session: Any) -> Any:
+        """Close each link of who has a certificate, and is no member (any more)."""
+        known = {self._member, *self._others}
+
+        def take(event: Any) -> None:
+            name = event.link.auth_identifier
+            is_new = event.kind == self._zenoh.SampleKind.PUT
+            if is_new and name is not None and name not in known:
+                _guarded(lambda: self._turn_away(name, event.link))
+
+        return session.info.declare_link_events_listener(take, history=True)
+
+    def _turn_away(self, name: str, link: Any) -> None:
+        """It will come again, each 4 s at the end, so it is said once."""
+        if foreign_links.shut(link.src, link.dst) and name not in self._foreign:
+            self._foreign.add(name)
+            log.warning("federation_foreign_link_closed", extra={"gateway": name})
 
 
 def _key(sender: str, to: str, channel: Channel) -> str:

@@ -26,7 +26,9 @@ from gateway.store.working import Working
 log = logging.getLogger(__name__)
 
 _APPLIED = NamedNode(f"{GW}appliedJournal")
-_CHANGED = Kinds(frozenset({_APPLIED}), frozenset(), frozenset({STATE_GRAPH}))
+_CHANGED = Kinds(
+    frozenset({_APPLIED}), frozenset(), frozenset({STATE_GRAPH}), frozenset({_APPLIED})
+)
 _STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway {_APPLIED}"
 ADVANCE = f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
 """Puts the journal position `?position` in the place of `?before`."""

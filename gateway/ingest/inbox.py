@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from adapters.values.fault import Fault
 from adapters.values.message import Message
 from adapters.values.observation import Observation
+from gateway.journal import Record
 
 
 @dataclass(slots=True)
@@ -28,19 +29,28 @@ class Replay:
     faults: tuple[Fault, ...] = ()
 
 
+@dataclass(slots=True)
+class Outcome:
+    """Ingest says here what a message gave, for who waits to be told: records, and faults."""
+
+    records: tuple[Record, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A message and what to call, from any thread, when it is settled.
 
     `settle(None)` acknowledges it; with an error it must not be acknowledged. With `replay` it does
     not come from a broker. With `too_large_bytes` its payload was so long, and the message has the
-    beginning: it is for the quarantine alone.
+    beginning: it is for the quarantine alone. The `outcome` is filled before it is settled.
     """
 
     message: Message
     settle: Callable[[Exception | None], None]
     replay: Replay | None = None
     too_large_bytes: int = 0
+    outcome: Outcome | None = None
 
 
 class Inbox:

@@ -120,9 +120,12 @@ class Ingest:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._on_notices.append(listener)
 
-    def on_records(self, *, accepted: OnRecords, stored: OnRecords | None = None) -> None:
+    def on_records(
+        self, *, accepted: OnRecords | None = None, stored: OnRecords | None = None
+    ) -> None:
         """Have observations told: in the ingest thread as they come, when the store has them."""
-        self._on_accepted.append(accepted)
+        if accepted is not None:
+            self._on_accepted.append(accepted)
         if stored is not None:
             self._on_stored.append(stored)
 
@@ -248,6 +251,8 @@ class Ingest:
         alive = () if message.retained else new
         absences = self._absences.note(alive, decoded.notices, message.received_at)
         records = tuple(self._identify(new, message))
+        if delivery.outcome is not None:
+            delivery.outcome.records, delivery.outcome.faults = records, tuple(faults)
         for accepted in self._on_accepted:
             accepted(records)
         self._raw.add(message, self._mappings.mappings, records)

@@ -90,7 +90,12 @@ def classified(sensor: NamedNode, kind: NamedNode) -> tuple[Quad, Quad]:
 
 def may_be(mapping: Mapping, sensor: str) -> bool:
     """Whether a mapping may be that of a sensor, by the template of its IRI."""
-    return bool(_of(mapping.sensor)(sensor))
+    return bool(sensors_of(mapping)(sensor))
+
+
+def sensors_of(mapping: Mapping) -> Matches:
+    """Whether an IRI may be that of a sensor of the mapping."""
+    return _of(mapping.sensor)
 
 
 def _is_marked(store: QuadStore) -> bool:

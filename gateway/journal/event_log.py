@@ -76,6 +76,7 @@ class EventLogLimits:
 class EventLog:
     """For one thread that appends; `after` and the properties are for any.
 
+    `appended` are the bytes of events that were taken up since it was opened.
     What lies behind `recorded`, the position that the store knows, is cut; None cuts nothing.
     `start` is where the gateway goes on. Raises StorageError.
     """
@@ -90,6 +91,7 @@ class EventLog:
         self._folder = folder
         self._limits = limits or EventLogLimits()
         self._last_size = 0
+        self.appended = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for path in self._paths():
@@ -123,9 +125,11 @@ class EventLog:
             self._segment.write(lines, fsync=False)
         except OSError as error:
             raise self._broken(error) from error
+        self.appended += self._segment.size - self._last_size
 
     def take_back(self) -> None:
         """Forget what was appended last: the store did not take it. Raises StorageError."""
+        self.appended -= self._segment.size - self._last_size
         try:
             self._segment.cut(self._last_size)
         except OSError as error:

@@ -82,7 +82,9 @@ class Events:
     def summary(self) -> list[bytes]:
         """The fewest lines that say the same of what is in the folder, and that more was."""
         lines = [epoch_line(self.epoch)]
-        lines += [event("removed", name) for name in sorted(self.gone)[-1:]]
+        # By position: a gateway may have had another name, and epochs of fewer digits.
+        last = max(self.gone, key=lambda name: SegmentName.parse(name).last, default=None)
+        lines += [event("removed", last)] if last else []
         for name, item in self.items.items():
             lines.append(line_of(item))
             if name in self.shipped:

@@ -6,6 +6,7 @@ whose segments may be sealed or removed meanwhile.
 
 from collections import deque
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from gateway.journal.names import raw_segments, raw_start, sealed_names
@@ -35,6 +36,22 @@ def records_after(found: list[Located], position: Position | None) -> Iterator[R
             if position is None or record.position > position:
                 position = record.position
                 yield record
+
+
+def first_time(folder: Path) -> datetime | None:
+    """When the oldest observation came that the journal still has; None for an empty one."""
+    first = next(records_after(segments(folder), None), None)
+    return None if first is None else first.ingested_at
+
+
+def record_at(folder: Path, position: Position) -> Record | None:
+    """The observation at a position; linear in its segment."""
+    for start, path in reversed(segments(folder)):
+        if start > position:
+            continue
+        found = (each for each in read_segment(path) if each.position == position)
+        return next(found, None)
+    return None
 
 
 def last_records(found: list[Located], count: int) -> list[Record]:

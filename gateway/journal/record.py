@@ -103,7 +103,7 @@ class Record:
     def decode(cls, epoch: int, line: bytes) -> Self:
         """The reverse of `encode`; raises ValueError for a torn or foreign line."""
         try:
-            return cls._of(epoch, json.loads(line))
+            return cls._of(epoch, _read(line.decode()))
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"not a journal record: {line[:80]!r}") from error
 
@@ -130,6 +130,10 @@ class Record:
             fields.get("k", ""),  # type: ignore[arg-type]
             bool(fields.get("c")),
         )
+
+
+_read = json.JSONDecoder().decode
+"""As `json.loads` does, which looks for the encoding first."""
 
 
 def _told(circumstances: Circumstances) -> str:

@@ -41,16 +41,20 @@ def canonical(term: Term) -> Term:
     >>> canonical(Literal("21.50", datatype=NamedNode(XSD + "decimal"))).value
     '21.5'
     """
+    if isinstance(term, Literal):
+        return _canonical_literal(term)
     if isinstance(term, Triple):
         found = canonical(term.object)
         return term if found is term.object else Triple(term.subject, term.predicate, found)
-    if not isinstance(term, Literal):
-        return term
+    return term
+
+
+def _canonical_literal(term: Literal) -> Literal:
     datatype = term.datatype.value
-    if datatype in _AS_WRITTEN or not datatype.startswith(XSD):
-        return term
     already = _ALREADY.get(datatype)
     if already is not None and already.fullmatch(term.value):
+        return term
+    if datatype in _AS_WRITTEN or not datatype.startswith(XSD):
         return term
     return _through_a_store(term)
 

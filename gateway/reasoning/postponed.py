@@ -23,6 +23,7 @@ from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.reasoning import AnyReasoner, Derived, Pattern
 from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
 from gateway.store.readable import GraphNode
+from gateway.store.update import BoundUpdate
 
 _MOST_WAITING = 8_192
 """Quads that wait at most: some 2 MB, and 30 ms to catch up with on a small machine."""
@@ -54,6 +55,10 @@ class Postponed:
         if relevant != self.relevant:
             self.catch_up()
             self.relevant = relevant
+
+    def is_silent(self, bound: Iterable[BoundUpdate]) -> bool:
+        """As the reasoner's; not sure as long as something waits that it has not seen."""
+        return not (self._added or self._removed) and self.lately.is_silent(bound)
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """What of a reading's change is derived from at once, and what may wait; None: nothing."""
@@ -152,7 +157,7 @@ class _Derived:
     ) -> Iterable[Quad]:
         """The quads of a pattern; None is a wildcard."""
         postponed = self._postponed
-        if len(postponed) and not postponed.relevant.covers(predicate, object_):
+        if len(postponed) and not postponed.relevant.covers(subject, predicate, object_):
             postponed.catch_up()
         return postponed.lately.derived.match(subject, predicate, object_, graph)
 

@@ -35,6 +35,7 @@ from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
 from gateway.reasoning.relevance import Relevance
 from gateway.reasoning.wording import mostly_by
 from gateway.store.readable import GraphNode, Source
+from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
 
@@ -64,11 +65,11 @@ class Reasoner:
         self._bits = Bits()
         self._size = 0
         self._ontology = Ontology()
+        self._rooms: dict[Domain, Room] = {}
+        self._closures: dict[GraphName, Closure] = {}
         self._learn(Program((), self._bits))
         self.axioms: Axioms = Axioms()
         self.suspended: Mapping[Domain, str] = {}
-        self._rooms: dict[Domain, Room] = {}
-        self._closures: dict[GraphName, Closure] = {}
         self._schema = SchemaQuads()
         self._contradictions = Contradictions()
         self._special: frozenset[GraphNode] = frozenset()
@@ -83,7 +84,7 @@ class Reasoner:
 
     def _learn(self, program: Program) -> None:
         self._program = program
-        self._reading = Reading(program, self._domains)
+        self._reading = Reading(program, self._domains, self._closures)
         self._excluded = Excluded(program)
 
     def start(self) -> None:
@@ -136,6 +137,10 @@ class Reasoner:
             return delta
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
         return self._entailed(delta, came, went, are_mixed=self._are_mixed)
+
+    def is_silent(self, bound: Iterable[BoundUpdate]) -> bool:
+        """Whether it is certain that nothing that these updates may change is read."""
+        return not self._domains.joint and self._reading.silence.holds(bound)
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """What of a reading's change is relevant, and what else means something."""
@@ -480,7 +485,7 @@ class Reasoner:
             return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
         now, before = self._existing(), self._there
-        if now != before:
+        if now is not before and now != before:
             self._there = now
             created += tuple(graph for graph in self._special if graph in now - before)
             dropped += tuple(graph for graph in self._special if graph in before - now)

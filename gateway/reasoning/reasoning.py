@@ -18,6 +18,7 @@ from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.reasoner import Reasoner
 from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import GraphNode, Source
+from gateway.store.update import BoundUpdate
 
 MOST_DERIVED = 500_000
 """Derived quads of all domains, unless somebody says otherwise: some 300 MB."""
@@ -82,6 +83,9 @@ class AnyReasoner(Protocol):
 
     def start(self) -> None:
         """Read the axioms, derive from nothing. Raises OntologyError."""
+
+    def is_silent(self, bound: Iterable[BoundUpdate]) -> bool:
+        """Whether it is certain that nothing follows from what these updates change of quads."""
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """A reading's change by what of it is relevant, and what may be derived from later.

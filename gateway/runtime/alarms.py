@@ -25,6 +25,7 @@ class AlarmKind(StrEnum):
     BROKEN_MAPPING = "broken_mapping"
     BROKEN_RULE = "broken_rule"
     BROKEN_ACTUATOR = "broken_actuator"
+    BROKEN_VIRTUAL_SENSOR = "broken_virtual_sensor"
     INVERTED_MAPPING = "inverted_mapping"
     UNKNOWN_UNIT = "unknown_unit"
     SUBSCRIPTION_FAILED = "subscription_failed"
@@ -43,6 +44,7 @@ _OF_NODES = {
     AlarmKind.BROKEN_MAPPING,
     AlarmKind.BROKEN_RULE,
     AlarmKind.BROKEN_ACTUATOR,
+    AlarmKind.BROKEN_VIRTUAL_SENSOR,
     AlarmKind.INVERTED_MAPPING,
     AlarmKind.UNKNOWN_UNIT,
 }

@@ -40,9 +40,9 @@ class ServiceManager:
         """Whether anybody asked to be told."""
         return self._socket is not None
 
-    def ready(self) -> None:
-        """Tell that the gateway serves."""
-        self._tell("READY=1\nSTATUS=serving")
+    def ready(self, words: str = "serving") -> None:
+        """Tell that the start is done, and what it does; at once, for who reads both."""
+        self._tell(f"READY=1\nSTATUS={words}")
 
     def lives(self) -> None:
         """Tell that it turns."""

@@ -38,6 +38,7 @@ from gateway.store.disk.outage import Outage
 from gateway.store.disk.stored import unopened
 from gateway.store.disk.upkeep import Folder, Home, Memory, copy
 from gateway.store.faults import fault
+from gateway.store.geometry import GEOMETRY
 from gateway.store.known_subjects import KnownSubjects
 from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache
@@ -232,7 +233,7 @@ class QuadStore:
                 with_clock(with_total_order(text)),
                 default_graph=with_graph if dataset is None else list(dataset.default_graphs),
                 named_graphs=None if dataset is None else list(dataset.named_graphs),
-                custom_functions=self.clock.functions(),
+                custom_functions={**GEOMETRY, **self.clock.functions()},
             )
         except (SyntaxError, RuntimeError, ValueError, OSError) as error:
             raise fault("query", error) from error
@@ -359,7 +360,7 @@ class QuadStore:
         try:
             self._store.update(
                 f"{text} ;\nCLEAR GRAPH <{_NEVER}>",
-                custom_functions={**self.clock.functions(), **functions},
+                custom_functions={**GEOMETRY, **self.clock.functions(), **functions},
             )
         except (SyntaxError, RuntimeError, OSError) as error:
             if _NEVER not in str(error):

@@ -31,17 +31,22 @@ def variables(quads: Iterable[QuadPattern]) -> dict[str, None]:
     return {node.value: None for node in nodes if isinstance(node, Variable)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
     """The kinds of quads that an UPDATE changes, whatever its templates are filled with.
 
-    Inserted are quads with these `predicates`, and types with these `classes`; None is any. What it
-    changes else too is in these `graphs`.
+    Inserted are quads with these `predicates`, and types with these `classes`. Deleted are quads
+    with the predicates `deleted`, types with `deleted_classes`, and in a graph whatever has the
+    subject that a variable is bound to (`deleted_of`). Of predicates None is any. All of it is in
+    these `graphs`. Each is another one: what is found out of it is remembered by it.
     """
 
     predicates: frozenset[Term] | None
     classes: frozenset[Term]
     graphs: frozenset[GraphName]
+    deleted: frozenset[Term] | None = frozenset()
+    deleted_classes: frozenset[Term] = frozenset()
+    deleted_of: tuple[tuple[GraphName, str], ...] = ()
 
 
 _TYPE = NamedNode(f"{RDF}type")
@@ -51,25 +56,42 @@ def kinds(inserted: Iterable[QuadPattern], deleted: Iterable[QuadPattern]) -> Ki
     """The kinds that quad patterns name, which have their graphs; None where one is a variable.
 
     >>> observed = QuadPattern(Variable("o"), _TYPE, NamedNode("urn:Observation"))
-    >>> found = kinds([observed], [])
+    >>> found = kinds([observed], [QuadPattern(Variable("o"), Variable("p"), Variable("v"))])
     >>> len(found.predicates), [cls.value for cls in found.classes], len(found.graphs)
     (0, ['urn:Observation'], 1)
+    >>> [name for _, name in found.deleted_of]
+    ['o']
     """
-    predicates: set[Term | Variable] = set()
-    classes: set[Term] = set()
-    graphs = {quad.graph for quad in deleted}
-    for quad in inserted:
-        graphs.add(quad.graph)
+    graphs = {quad.graph for quad in (*inserted, *deleted)}
+    if any(isinstance(graph, Variable) for graph in graphs):
+        return None
+    whole = [quad for quad in deleted if _is_whole(quad)]
+    named: Any = frozenset(map(_named, graphs))
+    of: Any = dict.fromkeys((_named(quad.graph), quad.subject.value) for quad in whole)  # type: ignore[union-attr]
+    gone = [quad for quad in deleted if not _is_whole(quad)]
+    return Kinds(*_predicates(inserted), named, *_predicates(gone), tuple(of))
+
+
+def _is_whole(quad: QuadPattern) -> bool:
+    """Whether a pattern stands for quads of any predicate with a subject that bindings say."""
+    return isinstance(quad.predicate, Variable) and isinstance(quad.subject, Variable)
+
+
+def _named(graph: Any) -> Any:
+    return DEFAULT_GRAPH if graph is None else graph
+
+
+def _predicates(quads: Iterable[QuadPattern]) -> tuple[frozenset[Term] | None, frozenset[Term]]:
+    """The predicates of patterns, None is any, but for types the classes that are named."""
+    predicates: set[Any] = set()
+    classes: set[Any] = set()
+    for quad in quads:
         if quad.predicate == _TYPE and not isinstance(quad.object, Variable):
             classes.add(quad.object)
         else:
             predicates.add(quad.predicate)
-    if any(isinstance(graph, Variable) for graph in graphs):
-        return None
-    named = frozenset(DEFAULT_GRAPH if graph is None else graph for graph in graphs)
     is_any = any(isinstance(name, Variable) for name in predicates)
-    known: Any = None if is_any else frozenset(predicates)
-    return Kinds(known, frozenset(classes), named)  # type: ignore[arg-type]
+    return None if is_any else frozenset(predicates), frozenset(classes)
 
 
 class QuadTemplate:

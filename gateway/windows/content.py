@@ -21,8 +21,9 @@ class Content(ABC):
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
     from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
     `WindowInfo`. `wanted` are the predicates that somebody has said to want, None before anybody
-    has: a `Change` has all triples of these, and of others what is made anyway. `kept`: what
-    somebody keeps something of, at first nothing; by this what is held is weighed.
+    has: a `Change` has all triples of these, and of others what is made anyway; without `tells` it
+    has none. `kept`: what somebody keeps something of, at first nothing; by this what is held is
+    weighed.
     """
 
     def __init__(self, window: Window) -> None:
@@ -32,6 +33,7 @@ class Content(ABC):
         self.dropped = 0
         self.expired = 0
         self.wanted: Predicates | None = None
+        self.tells = True
         self.kept: Predicates | None = frozenset()
         self._wants: Counter[Term | None] = Counter()
         self._keeps: Counter[Term | None] = Counter()
@@ -68,6 +70,7 @@ class Content(ABC):
         wanted, kept = _all_of(self._wants), _all_of(self._wants + self._keeps)
         if wanted != self.wanted or kept != self.kept:
             self.wanted, self.kept = wanted, kept
+            self.tells = wanted is None or bool(wanted)
             self.weigh_again()
 
     @abstractmethod

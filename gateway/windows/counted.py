@@ -16,11 +16,9 @@ from gateway.windows.budget import Budget, limit_error
 from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.element import Element, Key
 from gateway.windows.info import WindowInfo
+from gateway.windows.items import Item, Items
 from gateway.windows.parted import Parted
 from gateway.windows.window import Window
-
-_Item = tuple[tuple[Triple, ...], Element, int, int, int]
-"""Triples that come and go together, their element, its time, their weight, their arrival."""
 
 
 class _Run:
@@ -32,8 +30,8 @@ class _Run:
     __slots__ = ("held", "phase", "told", "waiting")
 
     def __init__(self) -> None:
-        self.held: deque[_Item] = deque()
-        self.waiting: deque[_Item] = deque()
+        self.held = Items()
+        self.waiting = Items()
         self.phase = 0
         self.told = 0
 
@@ -138,11 +136,9 @@ class Counted(Content):
 
     def _end_series(self, key: Key) -> None:
         run = self._run if self.window.per is None else self._run_of(key)
-        run.waiting, withdrawn = _divided(run.waiting, key)
-        for item in withdrawn:
+        for item in run.waiting.end(key):
             self._weigh(item, -1)
-        run.held, leaving = _divided(run.held, key)
-        for item in leaving:
+        for item in run.held.end(key):
             self._leave(item)
             self._moves += 2
 
@@ -213,7 +209,7 @@ class Counted(Content):
             run = self._runs[key] = _Run()
         return run
 
-    def _push(self, run: _Run, item: _Item) -> None:
+    def _push(self, run: _Run, item: Item) -> None:
         self._moves += 1
         self._weigh(item, 1)
         step = self.window.step
@@ -237,11 +233,11 @@ class Counted(Content):
         run.phase = 0
         self._is_boundary = True
         self._moves += 1
-        waiting, run.waiting = run.waiting, deque()
+        waiting, run.waiting = run.waiting, Items()
         for item in waiting:
             self._enter(run, item)
 
-    def _enter(self, run: _Run, item: _Item) -> None:
+    def _enter(self, run: _Run, item: Item) -> None:
         counts, gained = self._counts, self._gained
         for triple in item[0]:
             times = counts.get(triple, 0)
@@ -253,7 +249,7 @@ class Counted(Content):
         if len(held) > self._size:
             self._leave(held.popleft())
 
-    def _leave(self, item: _Item) -> None:
+    def _leave(self, item: Item) -> None:
         counts, lost = self._counts, self._lost
         for triple in item[0]:
             times = counts[triple]
@@ -274,7 +270,7 @@ class Counted(Content):
     def _drop_oldest(self) -> None:
         """Let the oldest by arrival go, whatever its key; linear in keys."""
         runs = [run for run in self._runs.values() if run.held or run.waiting]
-        run = min(runs, key=lambda each: (each.held or each.waiting)[0][4])
+        run = min(runs, key=lambda each: (each.held or each.waiting).oldest[4])
         if run.held:
             self._leave(run.held.popleft())
             self._moves += 2
@@ -283,7 +279,7 @@ class Counted(Content):
         run.told = len(run.held)
         self._is_from_beginning = False
 
-    def _weigh(self, item: _Item, times: int) -> None:
+    def _weigh(self, item: Item, times: int) -> None:
         weight = times * item[3]
         self.elements += times
         self.weight += weight
@@ -297,12 +293,13 @@ class LastTriples(Counted):
     def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
         """As of any, written out for an element of one triple: it comes, perhaps another goes."""
         triples = element.triples
-        is_filled = self._behind is None and self.contents
-        if not is_filled or type(triples) is not tuple or len(triples) != 1:
+        run = self._run
+        is_usual = self._behind is None and self.contents and element.unit is None
+        if not is_usual or type(triples) is not tuple or len(triples) != 1 or not run.held.is_plain:
             super().arrive(element, now, order, weight)
             return
-        run, counts, budget = self._run, self._counts, self._budget
-        held = run.held
+        counts, budget = self._counts, self._budget
+        held = run.held.queue
         run.told += 1
         self._moves += 1
         (triple,) = triples
@@ -334,12 +331,3 @@ def counted(window: Window, budget: Budget, since: int | None) -> Counted:
     """The content of a window by `triples` or `elements`."""
     is_usual = window.triples and window.step is window.limit is None
     return (LastTriples if is_usual else Counted)(window, budget, since)
-
-
-def _divided(items: deque[_Item], key: Key) -> tuple[deque[_Item], list[_Item]]:
-    """What stays, and the numbers of the key."""
-    gone = [each for each in items if each[1].unit is not None and each[1].key == key]
-    if gone:
-        orders = {each[4] for each in gone}
-        items = deque([each for each in items if each[4] not in orders])
-    return items, gone

@@ -12,6 +12,7 @@ from typing import Any
 from pyoxigraph import Triple
 
 from gateway.windows.element import Element
+from gateway.windows.parted import Parted
 
 
 class Record:
@@ -48,7 +49,8 @@ class _Others:
         """One more."""
         records = self.records
         if records and self.is_sorted:
-            self.is_sorted = next(reversed(records)).key < record.key
+            last = next(reversed(records))
+            self.is_sorted = last.time < record.time or last.key < record.key
         records[record] = None
 
     def newest(self) -> Record:
@@ -73,6 +75,10 @@ class Owners:
         """Let an element in: its triples that nobody had, and those that others owned, by whom."""
         owners = self._owners
         triples = record.element.shared
+        if triples and type(record.element.triples) is not tuple:  # as of one before, mostly
+            last = owners.get(triples[0])
+            if last is not None and last.own is triples and last.key < record.key:
+                return self._take_over(record, last, triples)
         size, setdefault = len(owners), owners.setdefault
         found = [
             (triple, owner)
@@ -86,6 +92,20 @@ class Owners:
         record.own = triples
         return (self._share(record, found), found) if found else (triples, found)
 
+    def _take_over(
+        self, record: Record, last: Record, triples: tuple[Triple, ...]
+    ) -> tuple[tuple[Triple, ...], list[tuple[Triple, Record]]]:
+        """Let a newer element in that shares what the last one does, which owned all of it."""
+        owners, others = self._owners, self._others
+        record.own, last.own = triples, ()
+        for triple in triples:
+            owners[triple] = record
+            found = others.get(triple)
+            if found is None:
+                found = others[triple] = _Others()
+            found.add(last)
+        return (), [(triple, last) for triple in triples]
+
     def leave(self, record: Record) -> None:
         """Let go an element that no newer one has to make way for."""
         own = record.own
@@ -95,7 +115,11 @@ class Owners:
         for triple in own:
             del owners[triple]
         shared = record.element.shared
-        if len(own) < len(shared):
+        if not own:
+            self._forget(
+                record, shared if isinstance(record.element.triples, Parted) else set(shared)
+            )
+        elif len(own) < len(shared):
             self._forget(record, set(shared).difference(own))
         record.own = None
 

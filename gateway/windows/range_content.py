@@ -1,6 +1,6 @@
 """`RangeContent`: a window by `range`: where it begins in its timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -95,15 +95,29 @@ class RangeContent(Content):
     def __len__(self) -> int:
         return self.size
 
+    def come(self, triples: Collection[Triple]) -> None:
+        """These are in it now, and were not."""
+        if self.tells:
+            self.gained += triples
+        else:
+            self.size += len(triples)
+
+    def go(self, triples: Collection[Triple]) -> None:
+        """These were in it, and are not now."""
+        if self.tells:
+            self.lost += triples
+        else:
+            self.size -= len(triples)
+
     def gain(self, triples: Parted) -> None:
         """What no other element has came."""
-        made = triples.unique(self.wanted)
+        made = triples.unique(self.wanted) if self.tells else ()
         self.gained += made
         self.size += triples.unique_of(None) - len(made)
 
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
-        self.lost += record.own or ()
+        self.go(record.own or ())
         if self.followers:
             self.left.append(record)
         if isinstance(record.element.triples, Parted):
@@ -111,13 +125,15 @@ class RangeContent(Content):
 
     def lose_unique(self, triples: Parted) -> None:
         """What no other element has goes."""
-        made = triples.unique(self.wanted)
+        made = triples.unique(self.wanted) if self.tells else ()
         self.lost += made
         self.size -= triples.unique_of(None) - len(made)
 
     def show(self, before: Shown, after: Shown) -> None:
         """Have other elements from now on."""
-        self.gained, self.lost = [*(after[0] - before[0])], [*(before[0] - after[0])]
+        self.gained, self.lost = [], []
+        self.come(after[0] - before[0])
+        self.go(before[0] - after[0])
         self.is_mixed = True
         if self.followers:
             self.entered, self.left = [*(after[2] - before[2])], [*(before[2] - after[2])]

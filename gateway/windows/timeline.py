@@ -76,7 +76,7 @@ class Timeline:
         if self.upper is not None and time < self.upper:
             for content in self.contents:
                 content.late += 1
-        if self.watermark.is_dropped(time, now):
+        if self.watermark.drops and self.watermark.is_dropped(time, now):
             self.drop()
         else:
             self._arriving.append(self.record(element, time, order, weight))
@@ -183,11 +183,13 @@ class Timeline:
     def look_ahead(self) -> None:
         """Find out when time alone will change something."""
         leaving = entering = None
-        if self.end < len(self.times):
-            entering = self.times[self.end]
+        times, end = self.times, self.end
+        if end < len(times):
+            entering = times[end]
         for content in self.contents:
-            if content.start < self.end:
-                time = self.times[content.start] + content.length
+            start = content.start
+            if start < end:
+                time = times[start] + content.length
                 if leaving is None or time < leaving:
                     leaving = time
         self.due = self.watermark.due(leaving, entering) if self.contents else None
@@ -351,14 +353,14 @@ class Timeline:
                 low = content.low
                 if record.time < low:
                     continue
-                content.gained += fresh
+                content.come(fresh)
                 if content.followers:
                     content.entered.append(record)
                 if isinstance(triples, Parted):
                     content.gain(triples)
                 for triple, owner in found:
                     if owner.time < low:
-                        content.gained.append(triple)
+                        content.come((triple,))
                         content.is_mixed = True
 
     def _limit(self) -> None:
@@ -393,7 +395,7 @@ class Timeline:
                     continue
                 for triple, heir in heirs:
                     if heir is None or heir.time < content.low:
-                        content.lost.append(triple)
+                        content.go((triple,))
                 if has_entered and content.followers:
                     content.left.append(record)
                 if has_entered and isinstance(record.element.triples, Parted):
@@ -443,7 +445,10 @@ class Timeline:
         element = record.element
         if element.unit is not None and element.key is not None:
             self._numbers.setdefault(element.key, {})[record] = None
-        self._weigh(record, 1)
+        weight, budget = record.weight, self.budget
+        self.weight += weight
+        budget.bytes += weight
+        budget.elements += 1
 
     def _let_go(self, record: Record) -> None:
         element = record.element
@@ -452,12 +457,10 @@ class Timeline:
             del numbers[record]
             if not numbers:
                 del self._numbers[element.key]
-        self._weigh(record, -1)
-
-    def _weigh(self, record: Record, times: int) -> None:
-        self.weight += times * record.weight
-        self.budget.bytes += times * record.weight
-        self.budget.elements += times
+        weight, budget = record.weight, self.budget
+        self.weight -= weight
+        budget.bytes -= weight
+        budget.elements -= 1
 
     def release(self) -> None:
         """Let go what no content needs."""

@@ -13,13 +13,16 @@ from gateway.windows.window import Window
 
 
 class Watermark:
-    """The watermark of windows that differ in their range alone. Times are µs since the epoch."""
+    """The watermark of windows that differ in their range alone. Times are µs since the epoch.
+
+    `drops`: what comes when its time is over never enters (`is_dropped`).
+    """
 
     def __init__(self, window: Window) -> None:
         self.is_arrival = window.time == "arrival"
         self.is_of_stream = window.clock == "stream"
         self._lateness = window.lateness
-        self._drops = window.late == "drop"
+        self.drops = window.late == "drop"
         self._boundaries = None if window.step is None else Boundaries(window.step, window.zone)
         self._last = self._next = 0
         self._greatest: int | None = None
@@ -64,7 +67,7 @@ class Watermark:
 
     def is_dropped(self, time: int, now: int) -> bool:
         """Whether what arrives now, of this time, is not to enter: its time is over."""
-        if not self._drops:
+        if not self.drops:
             return False
         value = self.value(now)
         return value is not None and time <= value

@@ -97,8 +97,10 @@ class Window:
     def sees(self, key: tuple[str, str, str] | None) -> bool:
         """Whether the elements of a key are seen; a window that narrows nothing sees all."""
         wanted = (self.sensor, self.property, self.feature)
+        if not any(wanted):
+            return True
         if key is None:
-            return not any(wanted)
+            return False
         return all(not iris or iri in iris for iris, iri in zip(wanted, key, strict=True))
 
     def members(self) -> dict[str, object]:

@@ -36,7 +36,7 @@ def test_brick_is_read_whole() -> None:
 
 def test_a_reading_costs_something_in_each_circumstance() -> None:
     found = reading_cpu_us(60)
-    assert list(found) == ["off", "unread", "sosa", "heard"]
+    assert list(found) == ["off", "unread", "sosa", "heard", "all_heard"]
     assert all(us > 0 for us in found.values())
 
 
@@ -57,7 +57,7 @@ def _told(**changes: Any) -> dict[str, Any]:
         "reasonable": {"cpu_s": 2.0, "digest": "same"},
         "memory": {"per_derived": 500.0, "per_mirrored": 300.0},
         "ontology": {"triples": None, "cpu_s": None, "memory_bytes": None},
-        "readings": {"off": 1.0, "unread": 1.0, "sosa": 1.0, "heard": 1.0},
+        "readings": {"off": 1.0, "unread": 1.0, "sosa": 1.0, "heard": 1.0, "all_heard": 1.0},
     }
     return parts
 

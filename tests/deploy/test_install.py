@@ -46,9 +46,7 @@ class Machine:
         self._commands = folder / "bin"
         self._commands.mkdir()
         for name, text in COMMANDS.items():
-            body = text if text.startswith("#!") else f"#!/bin/sh\n{text}\n"
-            (self._commands / name).write_text(body)
-            (self._commands / name).chmod(0o755)
+            self.command(name, text)
         self.environ = {
             "PATH": f"{self._commands}:{os.environ['PATH']}",
             "SOSA_GATEWAY_INSTALL_ROOT": str(self.root),
@@ -59,6 +57,11 @@ class Machine:
             "SETTINGS": str(self.settings),
             "CLAIM": "K7PQM-4XWTD\ngood for 1 h",
         }
+
+    def command(self, name: str, text: str) -> None:
+        body = text if text.startswith("#!") else f"#!/bin/sh\n{text}\n"
+        (self._commands / name).write_text(body)
+        (self._commands / name).chmod(0o755)
 
     def lay(self, *versions: str) -> None:
         """Packages with their sums beside the script."""
@@ -285,6 +288,40 @@ def test_an_installed_gateway_takes_nothing_from_another_hand(
     machine.done()
 
 
+@needs_root
+def test_what_changes_after_it_was_verified_is_not_installed(machine: Machine) -> None:
+    """A stick may give other bytes when it is read again, and others may write where it lies."""
+    (package,) = machine.dist.glob("*.deb")
+    content = package.read_text()
+    seen = machine.root.parent / "seen"
+    for name, body in (
+        ("sha256sum", f'/usr/bin/sha256sum "$@"; echo other >"{package}"'),
+        ("apt-get", f'for last; do :; done; cat "$last" >"{seen}"; cp -n "$FRESH" "$SETTINGS"'),
+    ):
+        machine.command(name, body)
+    machine.done()
+    assert package.read_text() == "other\n"
+    assert seen.read_text() == content
+
+
+@needs_root
+def test_nothing_of_it_is_left_in_tmp(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    machine.environ["TMPDIR"] = str(tmp_path / "tmp")
+    machine.done()
+    (machine.dist / "SHA256SUMS").unlink()
+    machine.refused()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@needs_root
+def test_a_slot_is_left_only_when_the_older_package_is_there(machine: Machine) -> None:
+    current = slot(machine, "1.1-1~deb13")
+    machine.command("apt-get", "exit 100")
+    assert machine.install("--allow-downgrade").returncode == 100
+    assert current.is_symlink()
+
+
 @pytest.mark.parametrize(
     "content", ["", "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"]
 )
@@ -362,6 +399,9 @@ def test_serial_ports_are_opened_where_a_bus_is_a_line(machine: Machine) -> None
     ]
     machine.done()
     assert "systemctl daemon-reload" not in machine.changes()
+    machine.settings.write_text(SERIAL.replace('"/dev/ttyUSB0"', "'/dev/ttyUSB0'"))
+    machine.done()
+    assert link.is_symlink()
     machine.settings.write_text(SERIAL.replace("device", "# device"))
     assert "may open none any more" in machine.done()
     assert not link.is_symlink()

@@ -211,7 +211,16 @@ def test_native_modules_of_another_machine_are_found(tmp_path: Path) -> None:
 def test_a_device_gets_base_and_extras_but_not_spark() -> None:
     names = " ".join(requirements(ROOT, TRIXIE))
     assert all(
-        name in names for name in ("pyoxigraph", "uvloop", "pyshacl", "s3fs", "sshfs", "pymodbus")
+        name in names
+        for name in (
+            "pyoxigraph",
+            "uvloop",
+            "pyshacl",
+            "s3fs",
+            "sshfs",
+            "pymodbus",
+            "eclipse-zenoh",
+        )
     )
     assert "pyspark" not in names
     assert "pytest" not in names
@@ -263,6 +272,35 @@ def test_services_that_nobody_calls_are_left_out(tmp_path: Path) -> None:
     assert {"botocore/data/s3/2006", "some/deep/tests"} <= left
     assert not {"botocore/data/ec2", "some/tests"} & left
     assert (tmp_path / "botocore/data/endpoints.json").exists()
+
+
+def test_what_nothing_opens_is_left_out(tmp_path: Path) -> None:
+    stays = (
+        "uvloop/loop.so",
+        "uvloop/__init__.py",
+        "pyshacl/assets/shacl.pickle",
+        "pygments/lexers/__init__.py",
+        "pygments/lexers/_mapping.py",
+        "pygments/lexers/python.py",
+        "rdflib/tools/__init__.py",
+        "adapters/rules.ttl",
+        "gateway/lexers/rust.py",
+    )
+    goes = (
+        "uvloop/loop.pyx",
+        "uvloop/includes/uv.pxd",
+        "pyshacl/assets/schema.pickle",
+        "pyshacl/assets/dash.ttl",
+        "pygments/lexers/rust.py",
+        "rdflib/tools/csv2rdf.py",
+        "rdflib/contrib/graphdb/client.py",
+    )
+    for name in (*stays, *goes):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    slim(tmp_path)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(stays)
 
 
 def test_every_override_of_lintian_has_its_reason() -> None:

@@ -23,7 +23,7 @@ _BLOCK = re.compile(
     r"(?P<text>.*?)^ *```$",
     re.MULTILINE | re.DOTALL,
 )
-_STAYS = re.compile(r"^(sosa-gateway (subscribe|run)|curl -\w*N|mosquitto_sub)\b", re.MULTILINE)
+_STAYS = re.compile(r"^ *(sosa-gateway (subscribe|run)|curl -\w*N|mosquitto_sub)\b", re.MULTILINE)
 RUN_S = 120.0
 START_S = 120.0
 

@@ -7,8 +7,9 @@ takes for granted is `given`, what makes its subscribers hear of something is `t
 import os
 import shutil
 import signal
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Page:
     given: str = ""
     then: str = ""
     of_demo: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 STREAM = """sosa-gateway update 'PREFIX gw: <https://sosa-gateway.example/ns#>
@@ -61,6 +63,11 @@ mosquitto_pub -q 1 -t hall -m '{"t": 20.5}'"""
 PAGES = (
     Page("docs/alarms.md", (NOTHING, Later("urn:m")), then=BROKEN),
     Page("docs/events.md", (Later("urn:oven"),), then=HOT),
+    Page(
+        "docs/homeassistant.md",
+        (NOTHING, "/status online", NOTHING, NOTHING),
+        settings={"SOSA_GATEWAY_HOMEASSISTANT__PUBLISH": "true"},
+    ),
     Page(
         "docs/http.md",
         ('"status"', '"triples":1', NOTHING, NOTHING, "warm rooms"),
@@ -118,7 +125,7 @@ def test_a_page_runs_as_it_stands(tmp_path: Path, page: Page) -> None:
     found = [block for block in blocks(page.path) if not block.why]
     with ExitStack() as stack:
         command = ("demo", "--plain") if page.of_demo else ("run",)
-        stack.enter_context(gateway_process(tmp_path, ports, command))
+        stack.enter_context(gateway_process(tmp_path, ports, command, page.settings))
         terminal.run(commands(page.given))
         later: list[tuple[Program, str]] = []
         for block, told in zip(found, page.told, strict=True):

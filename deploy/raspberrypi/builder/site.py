@@ -2,6 +2,7 @@
 
 import shutil
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
@@ -19,6 +20,20 @@ _AWS_SERVICES = frozenset({"s3", "sts", "sso", "sso-oidc", "signin"})
 botocore describes some 400 other services, a sixth of all bytes of the package."""
 
 
+_SOURCES = frozenset({".pyx", ".pxd", ".pxi", ".c", ".h", ".pyi"})
+"""What native modules were made of, and what type checkers read."""
+
+_VOCABULARIES = ("dash.*", "schema.*", "*.ttl")
+"""Those that pyshacl has with it for shapes that import them, as ours do not, and each twice."""
+
+_UNCALLED = ("rdflib/contrib", "rdflib/tools", "wcwidth/table_grapheme_overrides")
+"""Clients of other stores, commands, and what single terminals draw wider than others: in folders
+of which but `__init__.py` stays."""
+
+_LEXERS = frozenset({"__init__.py", "_mapping.py", "python.py"})
+"""Languages that pygments colours: rich shows lines of Python in a traceback, and no others."""
+
+
 def add_product(checkout: Path, site: Path) -> None:
     """Copy the product and its built page; what is installed names itself. Raises BuildError."""
     if not (checkout / _PAGE).is_file():
@@ -34,7 +49,7 @@ def add_product(checkout: Path, site: Path) -> None:
 
 
 def slim(site: Path) -> None:
-    """Take away what never runs on the device: commands, tests, AWS services that nobody calls."""
+    """Take away what never runs on the device: commands, tests, sources, what nobody calls."""
     for name in ("bin", "share", "include"):
         shutil.rmtree(site / name, ignore_errors=True)
     for cache in [*site.rglob("__pycache__"), *_tests(site)]:
@@ -43,6 +58,20 @@ def slim(site: Path) -> None:
     for folder in services.iterdir() if services.is_dir() else ():
         if folder.is_dir() and folder.name not in _AWS_SERVICES:
             shutil.rmtree(folder)
+    for path in [*_needless(site)]:
+        path.unlink(missing_ok=True)
+
+
+def _needless(site: Path) -> Iterator[Path]:
+    """Files that nothing opens on the device."""
+    yield from (path for path in site.rglob("*") if path.suffix in _SOURCES)
+    for pattern in _VOCABULARIES:
+        yield from (site / "pyshacl" / "assets").glob(pattern)
+    for folder in _UNCALLED:
+        files = (path for path in (site / folder).rglob("*") if path.is_file())
+        yield from (path for path in files if path != site / folder / "__init__.py")
+    lexers = (site / "pygments" / "lexers").glob("*.py")
+    yield from (path for path in lexers if path.name not in _LEXERS)
 
 
 def _tests(site: Path) -> list[Path]:

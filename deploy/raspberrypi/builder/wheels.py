@@ -19,11 +19,8 @@ from packaging.version import Version
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import Target
 
-EXTRAS = ("try", "ship", "modbus")
-"""What a device can use beyond the base; Spark and its Java belong to the archive's machine.
-
-Not `federation`: 33 MB of zenoh would take the installed package over its 200 MB.
-"""
+EXTRAS = ("try", "ship", "modbus", "federation")
+"""What a device can use beyond the base; Spark and its Java belong to the archive's machine."""
 
 _ELF_64_LITTLE = b"\x7fELF\x02\x01"
 _E_MACHINE = {"x86_64": 62, "aarch64": 183}

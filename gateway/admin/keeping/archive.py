@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Self
 
 from gateway.admin.keeping.encryption import MAGIC, decrypted, encrypted
 from gateway.errors import BadRequestError
@@ -82,12 +82,24 @@ def unpacked(source: BinaryIO, passphrase: str = "") -> Iterator[Iterator[Conten
     """
     try:
         archive = _Chunks(_gunzip(_plain(source, passphrase)))
-        with tarfile.open(fileobj=archive, mode="r|", format=tarfile.PAX_FORMAT) as tar:
+        with tarfile.open(fileobj=archive, mode="r|", tarinfo=_Head) as tar:
             yield _members(tar, archive)
-    except (tarfile.TarError, zlib.error, EOFError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, RecursionError) as error:
         raise BadRequestError(
             f"this is no backup, or it is damaged: {error}", "use another copy of it"
         ) from error
+
+
+class _Head(tarfile.TarInfo):
+    """What stands before a member; one that only adds to the next is read into memory whole."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Raises BadRequestError for one that is longer than any name."""
+        head = super().frombuf(buf, encoding, errors)
+        if head.type not in tarfile.REGULAR_TYPES and head.size > _CHUNK:
+            raise BadRequestError("a head in this backup is longer than any name", "use another")
+        return head
 
 
 def _members(tar: tarfile.TarFile, archive: io.RawIOBase) -> Iterator[Content]:

@@ -30,6 +30,9 @@ from gateway.runtime.durable_files import (
 from gateway.runtime.folders import disk_error
 
 REPLACEMENT, REPLACED = "replacement", "replaced"
+BEFORE_UPGRADE = "kept"
+"""Data from before an upgrade: of the life that ends where other data takes its place."""
+
 _PLAN, _NEW, _OLD = "plan.json", "new", "old"
 
 

@@ -7,7 +7,6 @@ outside the folder of data, a size is no more than the disk has.
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,12 +18,13 @@ from pyoxigraph import Store
 
 from gateway.admin.keeping.archive import Content, unpacked
 from gateway.admin.keeping.backup import DATA, FORMAT, HEAD, KEPT, SETTINGS
-from gateway.admin.keeping.replacement import Plan, prepare, put
+from gateway.admin.keeping.replacement import BEFORE_UPGRADE, Plan, prepare, put
 from gateway.errors import BadRequestError, ConflictError, GatewayError, TooLargeError
 from gateway.journal.events import Events
 from gateway.journal.lineage import lineage
 from gateway.journal.names import raw_segments, raw_start
 from gateway.journal.record import Position
+from gateway.runtime.clocks import FIRST
 from gateway.runtime.folders import disk_error
 from gateway.runtime.forms import Forms
 from gateway.security.identity_store import read_identities
@@ -32,12 +32,11 @@ from gateway.security.identity_store import read_identities
 _OF_A_JOURNAL = ("journal", "events", "mqtt-session.json", "quarantine.jsonl")
 """What belongs to the readings that were taken here, and goes where they go."""
 
-_HEAD_BYTES, _SETTINGS_BYTES = 1_048_576, 16_777_216
-_NAME = re.compile(r"(?!\.{1,2}(/|$))[\w.@+-]+(/(?!\.{1,2}(/|$))[\w.@+-]+)*")
-_LEFT_FREE = 16_777_216
-_THIS_PROGRAM_BEGAN = 1_761_955_200
-"""2025-11-01: a clock that says less was never set."""
+_HEAD_BYTES, _SETTINGS_BYTES = 1_048_576, 67_108_864
+_EACH_BYTES = 512
+"""What a file of settings takes at least, however short."""
 
+_LEFT_FREE = 16_777_216
 _OTHER = "use another backup"
 
 
@@ -81,7 +80,7 @@ class Backup:
                 str(told["settings"]),
                 tuple(map(str, told["left_out"])),
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise BadRequestError(
                 f"{HEAD} of this backup cannot be read: {error}", _OTHER
             ) from error
@@ -100,7 +99,7 @@ class Backup:
                     "give one that is higher than any that this gateway ever began",
                 )
             return asked - 1
-        if now <= max(self.epoch, self.made_at, _THIS_PROGRAM_BEGAN):
+        if now <= max(self.epoch, self.made_at, FIRST.timestamp()):
             return None
         return int(now)
 
@@ -121,7 +120,7 @@ class Unpacked:
         other readings goes aside with `replace` alone.
         """
         names = put(self.new, KEPT)
-        dropped = tuple(each for each in KEPT if each not in names)
+        dropped = (*(each for each in KEPT if each not in names), BEFORE_UPGRADE)
         if not _goes_on(self.data / "journal", self.backup):
             if not replace:
                 raise ConflictError(
@@ -155,12 +154,14 @@ def unpack(data: Path, source: BinaryIO, passphrase: str = "") -> Unpacked:
 
 
 def _take(members: Iterable[Content], new: Path, settings: dict[str, bytes]) -> None:
+    left = _SETTINGS_BYTES
     for each in members:
-        if not _NAME.fullmatch(each.name):
+        if not _is_within(each.name):
             raise BadRequestError(f"{each.name!r:.100} is no path within a backup", _OTHER)
         if each.name.startswith(SETTINGS):
-            if each.size > _SETTINGS_BYTES:
-                raise TooLargeError(f"{each.name} is longer than {_SETTINGS_BYTES} bytes", _OTHER)
+            left -= max(each.size, _EACH_BYTES)
+            if left < 0:
+                raise TooLargeError(f"its settings have more than {_SETTINGS_BYTES} bytes", _OTHER)
             settings[each.name.removeprefix(SETTINGS)] = each.file.read()
         elif each.name.startswith(DATA) and each.name.split("/")[1] in KEPT:
             _write(each, new, each.name.removeprefix(DATA))
@@ -168,12 +169,21 @@ def _take(members: Iterable[Content], new: Path, settings: dict[str, bytes]) -> 
             raise BadRequestError(f"{each.name!r:.100} is nothing that a gateway keeps", _OTHER)
 
 
+def _is_within(name: str) -> bool:
+    """Whether it is a path that leads nowhere else, of parts that people name files by."""
+    parts = name.split("/")
+    return name.isprintable() and not any(part in {"", ".", ".."} for part in parts)
+
+
 def _write(content: Content, new: Path, name: str) -> None:
     path, disk = new / name, os.statvfs(new)
     if content.size + _LEFT_FREE > disk.f_bavail * disk.f_frsize:
         raise TooLargeError(f"there is no room for {content.name}", "make room on the disk")
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise BadRequestError(f"{content.name!r:.100} is in this backup twice", _OTHER) from error
     with open(descriptor, "wb") as file:
         left = content.size
         while left and (chunk := content.file.read(min(65_536, left))):

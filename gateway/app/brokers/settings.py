@@ -80,6 +80,8 @@ def broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSetting
         max_client_retained=mqtt.client_retained_messages,
         max_retained_bytes=mqtt.retained_bytes,
         max_client_retained_bytes=mqtt.client_retained_bytes,
+        max_own_retained=mqtt.own_retained_messages,
+        max_own_retained_bytes=mqtt.own_retained_bytes,
         status_interval_s=mqtt.status_interval_s,
         web_socket_port=config.mqtt_websocket_port,
         names=broker_names(config.http, mqtt).with_pages_of(config.http_port),

@@ -17,7 +17,6 @@ from gateway.app.federation.members import (
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.engine import Limits
-from gateway.federation.events.outgoing_events import History
 from gateway.federation.member import MemberSettings
 from gateway.federation.membership.door import Door
 from gateway.federation.membership.keeper import Keeper, Own
@@ -26,11 +25,12 @@ from gateway.federation.service import FederationService
 from gateway.federation.watching.alarms import away_alarms
 from gateway.federation.watching.graph import FederationGraph
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier, require_zenoh
+from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
 
-Histories = Callable[[], History] | None
-"""Makes what knows earlier events of this gateway; None where none are kept."""
+Kept = EventsKept | None
+"""Where the events of requests are kept, where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ async def federating(
     now: Callable[[], datetime],
     tasks: Tasks,
     *,
-    history: Histories = None,
+    kept: Kept = None,
 ) -> AsyncIterator[Federation | None]:
     """The federation, where that is set. Raises ConfigurationError."""
     settings = config.federation
@@ -67,7 +67,7 @@ async def federating(
         yield None
         return
     require_zenoh()
-    member = _member(config, history)
+    member = _member(config, kept)
     async with AsyncExitStack() as stack:
         if settings.via:
             yield await _by_roster(config, scheduler, now, tasks, stack, member=member)
@@ -138,7 +138,7 @@ async def _by_roster(
     return Federation(service, links, keeper, door)
 
 
-def _member(config: Config, history: Histories) -> MemberSettings:
+def _member(config: Config, kept: Kept) -> MemberSettings:
     settings = config.federation
     return MemberSettings(
         settings.peer_may_read(),
@@ -147,5 +147,6 @@ def _member(config: Config, history: Histories) -> MemberSettings:
         replica_quads=settings.replica_quads,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         drop_s=settings.drop_s,
-        history=history,
+        history=None if kept is None else kept.history,
+        logged=int if kept is None else lambda: kept.log.appended,
     )

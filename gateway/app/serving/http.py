@@ -14,6 +14,7 @@ from gateway.app.alarms import Alarming, limit_alarms
 from gateway.app.health import Health, operations_gate
 from gateway.app.names import called_names
 from gateway.app.security import Security
+from gateway.app.sensorthings import sensorthings_served
 from gateway.app.serving.flow import flow_gate
 from gateway.app.serving.limits import (
     load_limits,
@@ -32,6 +33,7 @@ from gateway.gates.http.page import PageGate
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.subscriptions.event_stream import EventStreamGate
 from gateway.gates.subscriptions.websocket import WebSocketGate
+from gateway.runtime.clocks import Clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Ports:
 
 @asynccontextmanager
 async def serving(
-    config: Config, stages: Stages, alarming: Alarming, security: Security
+    config: Config, stages: Stages, alarming: Alarming, security: Security, clocks: Clocks
 ) -> AsyncIterator[Ports]:
     """Serve all gates; at the end streams are closed before the servers are."""
     limits, load = request_limits(config), Load(load_limits(config.limits))
@@ -52,9 +54,8 @@ async def serving(
     scheduler.engine.rights_of = security.update_rights
     streams = EventStreamGate(subscribers, limits)
     flow = flow_gate(stages, alarming)
-    apart = stages.subscribing.apart
-    pool_limits, infer = query_limits(config.limits), config.reasoning.infer
-    with QueryPool(scheduler.engine.query, pool_limits, apart, infer=infer) as pool:
+    async with AsyncExitStack() as open_:
+        pool = open_.enter_context(_query_pool(config, stages))
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(refusals(pool, load)))
         warnings = alarming.mappings.of_update
@@ -68,11 +69,10 @@ async def serving(
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]
-        sockets: list[BaseRoute] = [
-            *WebSocketGate(subscribers).routes(),
-            *streams.routes(),
-            *security.routes(),
-        ]
+        sensorthings = sensorthings_served(config, stages, pool, security.guard, clocks)
+        http += await open_.enter_async_context(sensorthings)
+        upgraded = (WebSocketGate(subscribers), streams, security)
+        sockets = [route for gate in upgraded for route in gate.routes()]
         server = security.server(server_settings(config))
         async with open_ports(config, server, load, http, sockets) as ports:
             if ports.websocket != ports.http:
@@ -82,6 +82,11 @@ async def serving(
             finally:
                 await streams.close()
                 await flow.close()
+
+
+def _query_pool(config: Config, stages: Stages) -> QueryPool:
+    engine, limits = stages.storage.scheduler.engine, query_limits(config.limits)
+    return QueryPool(engine.query, limits, stages.subscribing.apart, infer=config.reasoning.infer)
 
 
 @asynccontextmanager

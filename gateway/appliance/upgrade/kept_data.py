@@ -8,6 +8,7 @@ and what was acknowledged later is applied again from there, if it still reaches
 """
 
 import json
+import logging
 import os
 import shutil
 from pathlib import Path
@@ -15,7 +16,14 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 
 from gateway.admin.keeping.backup import KEPT
-from gateway.admin.keeping.replacement import Plan, commit, finish, prepare, put
+from gateway.admin.keeping.replacement import (
+    BEFORE_UPGRADE,
+    Plan,
+    commit,
+    finish,
+    prepare,
+    put,
+)
 from gateway.errors import UpgradeError
 from gateway.journal.events import Events
 from gateway.journal.names import SegmentName
@@ -24,7 +32,9 @@ from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.runtime.durable_files import remove_tree, rename_durably, sync_tree
 from gateway.store.disk.stored import stored_quads
 
-_KEPT, _FRESH = "kept", "kept.new"
+log = logging.getLogger(__name__)
+
+_FRESH, _TOLD = f"{BEFORE_UPGRADE}.new", "kept.json"
 _UNCHANGED = {".sst", ".blob"}
 _APPLIED = NamedNode(f"{GW}appliedJournal")
 
@@ -41,20 +51,24 @@ def keep(data: Path, name: str) -> None:
     for each in KEPT:
         if (data / each).exists():
             _copy(data / each, fresh / each)
-    (fresh / "kept.json").write_text(json.dumps({"applied": _applied(data)}), encoding="ascii")
+    (fresh / _TOLD).write_text(json.dumps({"applied": _applied(data)}), encoding="ascii")
     sync_tree(fresh)
-    (data / _KEPT).mkdir(exist_ok=True, mode=0o700)
-    remove_tree(data / _KEPT / name)
-    rename_durably(fresh, data / _KEPT / name)
+    (data / BEFORE_UPGRADE).mkdir(exist_ok=True, mode=0o700)
+    remove_tree(data / BEFORE_UPGRADE / name)
+    rename_durably(fresh, data / BEFORE_UPGRADE / name)
 
 
 def put_back(data: Path, name: str) -> None:
     """Have what was kept in the place of what is there; the gateway stands still.
 
+    Where nothing is kept, what is there stays: better in a form that a release refuses than gone.
     Killed meanwhile, the gateway's next start goes on with it, or nothing has happened. Raises
     OSError, StorageError.
     """
-    kept = data / _KEPT / name
+    kept = data / BEFORE_UPGRADE / name
+    if not (kept / _TOLD).exists():
+        log.error("nothing_kept", extra={"release": name})
+        return
     new = prepare(data)
     for each in KEPT:
         if (kept / each).exists():
@@ -68,7 +82,7 @@ def put_back(data: Path, name: str) -> None:
 def require_all_since(data: Path, name: str) -> None:
     """Raise UpgradeError unless the journal has all that was acknowledged since it was kept."""
     try:
-        told = json.loads((data / _KEPT / name / "kept.json").read_bytes())["applied"]
+        told = json.loads((data / BEFORE_UPGRADE / name / _TOLD).read_bytes())["applied"]
     except FileNotFoundError as error:
         raise UpgradeError(
             f"{name} cannot read the data as it is, and none of its own is kept",
@@ -86,7 +100,7 @@ def require_all_since(data: Path, name: str) -> None:
 
 def forget(data: Path, wanted: set[str]) -> None:
     """Remove what is kept by other names. Raises OSError."""
-    folder = data / _KEPT
+    folder = data / BEFORE_UPGRADE
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name not in wanted:
             remove_tree(path)

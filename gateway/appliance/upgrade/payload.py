@@ -35,10 +35,13 @@ def unpack(package: Path, incoming: Path, home: Path) -> None:
         try:
             with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
                 _extract(tar, incoming)
+            process.communicate()  # what fills the last record; it is done only then
         except tarfile.TarError as error:
             raise UpgradeError(f"{package.name} is no package: {error}", _AGAIN) from error
         finally:
             process.kill()
+    if process.returncode:
+        raise UpgradeError(f"{package.name} is no package, or its disk cannot be read", _AGAIN)
     if not (incoming / "version").is_file() or not site_packages(incoming).is_dir():
         raise UpgradeError(f"{package.name} has no release in it", _AGAIN)
     _compile(incoming)

@@ -93,7 +93,7 @@ def _from_address(address: str, name: str) -> Iterator[Iterator[bytes]]:
             if answer.status_code != 200:
                 raise UpgradeError(f"{place} answers {answer.status_code}", "see [upgrade] from")
             yield answer.iter_bytes(_CHUNK)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UpgradeError(
             f"{place} cannot be had: {error}", "see that it can be reached from here"
         ) from error
@@ -177,6 +177,8 @@ class Source:
                 'set [upgrade] from = "/media/usb/dist" or an https address, or give --from',
             )
         is_address = self.where.startswith("https://")
+        if "://" in self.where and not is_address:
+            raise ConfigurationError(f"{self.where} is no https address", "begin it with https://")
         opened = (
             _from_address(self.where, name) if is_address else _from_folder(Path(self.where), name)
         )

@@ -23,8 +23,7 @@ def until_passed(manager: ServiceManager, folder: Path = SLOTS) -> Callable[[], 
         """Raise UpgradeError where nobody is there any more to say that it has passed."""
         if not manager.is_there or not (folder / "trial").exists():
             return
-        manager.ready()
-        manager.status("ready: a release that is tried lets nobody in yet")
+        manager.ready("ready: a release that is tried lets nobody in yet")
         while (folder / "trial").exists():
             if not is_locked(folder) and (folder / "trial").exists():
                 raise UpgradeError(

@@ -117,6 +117,7 @@ _ERRORS = frozenset(
         AlarmKind.BROKEN_MAPPING.value,
         AlarmKind.BROKEN_RULE.value,
         AlarmKind.BROKEN_ACTUATOR.value,
+        AlarmKind.BROKEN_VIRTUAL_SENSOR.value,
         AlarmKind.UNKNOWN_UNIT.value,
     }
 )

@@ -24,7 +24,7 @@ from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
 from gateway.config.settings import Config
 from gateway.errors import BadRequestError, ConflictError, StorageError
-from gateway.runtime.durable_files import as_owner, write_durably
+from gateway.runtime.durable_files import as_owner, rename_durably, write_durably
 from gateway.runtime.folders import disk_error
 
 _LOOK_S = 1.0
@@ -65,7 +65,7 @@ def _backup(options: argparse.Namespace) -> int:
             file.flush()
             os.fsync(descriptor)
         size = fresh.stat().st_size
-        fresh.rename(options.file)
+        rename_durably(fresh, options.file)
     except OSError as error:
         raise disk_error(
             f"{options.file} cannot be written", fresh.parent, error, "see its folder"

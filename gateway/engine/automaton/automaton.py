@@ -150,6 +150,8 @@ class Automaton:
         self._by_number: dict[int, _Shared] = {}
         self._alone: dict[int, tuple[_Make, Who, tuple[str, ...]]] = {}
         """By query, who alone shares it, where matches are rows: mostly, and found at once."""
+        self._together: dict[int, _ByMake] = {}
+        """The same of those that several share."""
         self._numbers = count()
         self._heeded: set[int] | None = None
         self._patterns: int | None = 0
@@ -187,7 +189,7 @@ class Automaton:
         told = number if who is None else who
         places = tuple(range(len(form.rows[0]))) if order is None else order
         shared.add(number, _Sharer(removals, _made_by(places), told, variables))
-        self._alone.pop(shared.number, None)
+        self._forget(shared)
         if shared.wants_lost and not had_lost:
             if len(shared.sharers) > 1:
                 self._arriving.remove(plans(form), shared.number)
@@ -200,7 +202,7 @@ class Automaton:
     def remove(self, number: int) -> None:
         """The reverse of `add`."""
         shared = self._by_number.pop(number)
-        self._alone.pop(shared.number, None)
+        self._forget(shared)
         had_lost = shared.wants_lost
         shared.remove(number)
         machine = self._changing if had_lost else self._arriving
@@ -212,6 +214,11 @@ class Automaton:
         elif had_lost and not shared.wants_lost:
             self._changing.remove(plans(shared.form), shared.number)
             self._arriving.insert(plans(shared.form), shared.number)
+
+    def _forget(self, shared: _Shared) -> None:
+        """Find out anew who is told of a query."""
+        self._alone.pop(shared.number, None)
+        self._together.pop(shared.number, None)
 
     def build(self) -> None:
         """Make the functions that `add` and `remove` have changed, else the next step does it."""
@@ -345,12 +352,12 @@ class Automaton:
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
         told: list[StepChange] = []
-        terms, tell, alone = self._terms.terms, told.append, self._alone
-        if lost:
-            alone = {}
+        terms, tell, alone, together = self._terms.terms, told.append, self._alone, self._together
         matches = 0
         for number, came in won.items():
-            if number in alone:
+            if number in lost:
+                matches += self._tell(number, came, lost.pop(number), told)
+            elif number in alone:
                 make, who, variables = alone[number]
                 matches += len(came)
                 if len(came) == 1:  # as mostly
@@ -358,8 +365,14 @@ class Automaton:
                 else:
                     rows = tuple([make(terms, row) for row in came])
                 tell((who, _results(ResultsDelta, (variables, rows, ()))))
+            elif number in together:
+                matches += len(came)
+                for make, sharers in together[number]:
+                    rows = tuple([make(terms, row) for row in came])
+                    for _, who, variables in sharers:
+                        tell((who, _results(ResultsDelta, (variables, rows, ()))))
             else:
-                matches += self._tell(number, came, lost.pop(number, ()), told)
+                matches += self._tell(number, came, (), told)
         for number, ended in lost.items():
             matches += self._tell(number, (), ended, told)
         self.matches += matches
@@ -373,6 +386,8 @@ class Automaton:
             if len(shared.sharers) == 1:
                 ((make, ((_, who, variables),)),) = by_make
                 self._alone[number] = make, who, variables
+            else:
+                self._together[number] = by_make
         else:
             came, went = shared.answer.change(came, went)
         for make, sharers in by_make:

@@ -18,6 +18,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.store.clock import Clock
+from gateway.store.geometry import GEOMETRY
 from gateway.store.quad_store import QueryResults
 
 GraphNode = NamedNode | BlankNode
@@ -94,7 +95,7 @@ class CompoundEvent:
         It sees the quads as the default graph and as the one named graph.
         """
         clock = Clock(lambda: self.time)
-        return self._store.query(text, custom_functions=clock.functions())
+        return self._store.query(text, custom_functions={**GEOMETRY, **clock.functions()})
 
 
 def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Stated]]]:

@@ -25,6 +25,7 @@ from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.scope import walk
 from gateway.store.faults import fault
+from gateway.store.geometry import GEOMETRY
 
 Solution = dict[str, Term]
 Arguments = tuple[Term | None, ...]
@@ -115,7 +116,9 @@ class Expression:
         """Evaluate the text over all rows of arguments in one query."""
         table = _ArgumentTable(self._columns, rows)
         try:
-            results = _EMPTY.query(template % table.text, custom_functions=table.functions)
+            results = _EMPTY.query(
+                template % table.text, custom_functions={**GEOMETRY, **table.functions}
+            )
             if isinstance(results, QuerySolutions):
                 wants_value = len(results.variables) > 1
                 for row in results:

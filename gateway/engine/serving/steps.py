@@ -32,7 +32,6 @@ from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
-from gateway.reasoning.incremental.parting import AllKinds
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
@@ -47,6 +46,9 @@ from gateway.windows.element import Element
 log = logging.getLogger(__name__)
 
 _NO_CHANGE = Delta()
+
+Bound = Sequence[BoundUpdate] | None
+"""All the updates that make the change of a reading; None where that is not known."""
 
 _made: Callable[[type[Outcome], tuple[object, ...]], Outcome] = tuple.__new__
 """A third of the time of calling the class."""
@@ -88,9 +90,8 @@ class Steps:
             )
             made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
-                kinds = [plan.kinds for plan, _ in bound]
                 apply, elements = self.store.defer, request.elements
-                return self._change(delta, apply, time, arrived=elements, made=made, kinds=kinds)
+                return self._change(delta, apply, time, arrived=elements, made=made, bound=bound)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
             outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
@@ -225,11 +226,11 @@ class Steps:
         *,
         arrived: Arrived = NOTHING,
         made: Made = NOTHING_MADE,
-        kinds: AllKinds | None = None,
+        bound: Bound = None,
     ) -> Outcome:
         self.statistics.updates += 1
         if not delta.is_empty:
-            whole, entailed = self._applied(delta, apply, made.events, kinds)
+            whole, entailed = self._applied(delta, apply, made.events, bound)
         elif self._is_time_seen():
             whole = entailed = delta
         else:
@@ -248,28 +249,27 @@ class Steps:
         delta: Delta,
         apply: Callable[[Delta], None],
         events: Sequence[CompoundEvent],
-        kinds: AllKinds | None,
+        bound: Bound,
     ) -> tuple[Delta, Delta]:
         """The change, with what is noted of its events, and with what follows; the store has it."""
         keeping = self.events.keeping
         if keeping is None or not events or events[0].is_message:
-            return delta, self._entailed(delta, apply, kinds)
+            return delta, self._entailed(delta, apply, bound)
         with keeping.kept(events, delta) as whole:
             return whole, self._entailed(whole, apply)
 
-    def _entailed(
-        self, delta: Delta, apply: Callable[[Delta], None], kinds: AllKinds | None = None
-    ) -> Delta:
-        """With what follows; `kinds` are those of all that a reading changes, if that is known.
+    def _entailed(self, delta: Delta, apply: Callable[[Delta], None], bound: Bound = None) -> Delta:
+        """With what follows; `bound` is all that makes a reading's change, if that is known.
 
         Windows beside what follows await all of that.
         """
-        if self.view is None:
+        view = self.view
+        if view is None or (bound is not None and view.is_silent(delta, bound)):
             apply(delta)
             return delta
         is_reading = apply == self.store.defer
-        known = None if self.windowed.is_inferring else kinds
-        return self.view.change(delta, apply, is_reading=is_reading, kinds=known)
+        known = None if self.windowed.is_inferring else bound
+        return view.change(delta, apply, known, is_reading=is_reading)
 
     def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
         more = self.events.told(events, time).notifications

@@ -42,10 +42,10 @@ _MOST = 2**62 * PLACES
 class State(Protocol):
     """What one argument has come to in one group."""
 
-    def add(self, value: Term | None, times: int, known: Measured) -> None:
-        """A value comes `times` times, or goes where that is negative; None is an error.
+    def add(self, times: int, known: Measured) -> None:
+        """A value comes `times` times, or goes where that is negative; no term is an error.
 
-        `known` is what it is as a number. Raises UnsureError.
+        Raises UnsureError.
         """
 
 
@@ -58,10 +58,9 @@ class Tally:
         self.present = 0
         self.missing = 0
 
-    def add(self, value: Term | None, times: int, known: Measured) -> None:
+    def add(self, times: int, known: Measured) -> None:
         """Count it."""
-        del known
-        if value is None:
+        if known.term is None:
             self.missing += times
         else:
             self.present += times
@@ -97,10 +96,9 @@ class Total:
         self._sum_of_doubles = 0
         self._specials: dict[str, int] | None = None
 
-    def add(self, value: Term | None, times: int, known: Measured) -> None:
+    def add(self, times: int, known: Measured) -> None:
         """Remembers no value, only sums."""
-        del value
-        kind, places, real = known
+        kind, places, real, _ = known
         if kind is _DECIMAL:
             self._decimals += times
         elif kind is _INTEGER:
@@ -185,15 +183,18 @@ class Extremes:
         self._errors = 0
         self._kind = ""
         self._keys = Ordered()
-        self._terms: dict[Any, tuple[Term, int]] = {}
-        self._others: dict[Any, dict[Term, int]] = {}
+        self._terms: dict[Any, tuple[Term | None, int]] = {}
+        self._others: dict[Any, dict[Term | None, int]] = {}
 
-    def add(self, value: Term | None, times: int, known: Measured) -> None:
+    def add(self, times: int, known: Measured) -> None:
         """Keeps each value once. Raises UnsureError for one of another kind than the others."""
-        if value is None:
-            self._errors += times
-            return
-        kind, key = _sort_key(value, known)
+        number, key, _, value = known
+        kind = "number"
+        if number is not _DECIMAL and number is not _INTEGER:
+            if value is None:
+                self._errors += times
+                return
+            kind, key = _sort_key(value, known)
         if kind != self._kind:
             if not kind or self._terms:
                 raise UnsureError
@@ -202,12 +203,12 @@ class Extremes:
         if had is None:
             self._terms[key] = value, times
             self._keys.add(key)
-        elif had[0] == value:
+        elif had[0] is value or had[0] == value:
             self._recount(key, value, had[1] + times)
         else:
             self._add_other(key, value, times)
 
-    def _recount(self, key: Any, value: Term, count: int) -> None:
+    def _recount(self, key: Any, value: Term | None, count: int) -> None:
         if count:
             self._terms[key] = value, count
             return
@@ -221,7 +222,7 @@ class Extremes:
         del self._terms[key]
         self._keys.discard(key)
 
-    def _add_other(self, key: Any, value: Term, times: int) -> None:
+    def _add_other(self, key: Any, value: Term | None, times: int) -> None:
         others = self._others.setdefault(key, {})
         others[value] = others.get(value, 0) + times
         if not others[value]:
@@ -246,10 +247,8 @@ class Extremes:
 
 
 def _sort_key(value: Term, known: Measured) -> tuple[str, Any]:
-    """Kind and value, the kind empty where the store's order is not surely ours."""
-    kind, places, real = known
-    if kind is _DECIMAL or kind is _INTEGER:
-        return "number", places
+    """Kind and value of no integer or decimal, "" where the store's order is not surely ours."""
+    kind, _, real, _ = known
     if isinstance(value, NamedNode):
         return "iri", value.value
     if kind is _DOUBLE:
@@ -321,8 +320,9 @@ class Distinct:
         self.inner = inner
         self._times: dict[Term | None, int] = {}
 
-    def add(self, value: Term | None, times: int, known: Measured) -> None:
+    def add(self, times: int, known: Measured) -> None:
         """Only the first and the last of equal values matter."""
+        value = known.term
         had = self._times.get(value, 0)
         left = had + times
         if left:
@@ -330,7 +330,7 @@ class Distinct:
         else:
             del self._times[value]
         if bool(left) != bool(had):
-            self.inner.add(value, 1 if left else -1, known)
+            self.inner.add(1 if left else -1, known)
 
 
 def _distinct(kind: type[Any]) -> Callable[[], State]:

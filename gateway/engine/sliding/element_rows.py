@@ -6,21 +6,20 @@ Place: instead of `star` for windows by range, as long as each subject is of one
 observation is. Then its rows come and go with it, whatever the range: they are found once, when it
 enters the first window, and kept once for all. What two elements say of one subject has to be
 joined: then it is not sure any more, and each window goes on with a star of its own.
+Rows that are grouped as they are, are not kept: their key and numbers are all that groups need.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from pyoxigraph import Triple
 
-from gateway.engine.sliding.measured import Measured, measured
-from gateway.engine.sliding.star import Star
+from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
+from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
-from gateway.windows.content import Change
 from gateway.windows.owners import Record
-from gateway.windows.parted import Parted
-from gateway.windows.range_content import RangeContent
+from gateway.windows.parted import Parted, Spo
 from gateway.windows.timeline import Timeline
 
 Rows = tuple[Row, ...]
@@ -39,14 +38,15 @@ _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueD
 class Said(NamedTuple):
     """What an element says by one star: hashes of subjects, or the one there is, and rows.
 
-    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what
+    Of one that is grouped its `key`, and `what` are its numbers; of none or several no `key`, and
+    `what` are such pairs. Where rows are not grouped as they are, `what` are they. `others` is what
     it says by other stars.
     """
 
     of: object
     subjects: int | tuple[int, ...]
-    rows: Rows
-    numbers: tuple[tuple[Measured, ...], ...]
+    key: GroupKey | None
+    what: Any
     others: "Said | None"
 
 
@@ -54,37 +54,40 @@ _said: Callable[[type[Said], tuple[object, ...]], Said] = tuple.__new__
 """A third of the time of calling the class."""
 
 
-def element_rows(timeline: Timeline, star: Star, *, is_measured: bool) -> "ElementRows":
+def element_rows(timeline: Timeline, star: Star, grouped: Grouped | None) -> "ElementRows":
     """The rows of a timeline's elements by such a star, shared by all who have them."""
-    name = timeline, (star.name, is_measured)
+    name = timeline, (star.name, grouped)
     found = _known.get(name)
     if found is None:
-        found = _known[name] = ElementRows(star, is_measured=is_measured)
+        found = _known[name] = ElementRows(star, grouped)
     return found
 
 
 class ElementRows:
     """With `is_sure` no subject is of two elements that were entered and are in the timeline.
 
-    Rows are told with their numbers where they are to be measured. Subjects are known by their
-    hashes: two of one hash count as one, which costs time alone.
+    Rows that are `grouped` as they are, are told so. Subjects are known by their hashes: two of one
+    hash count as one, which costs time alone.
     """
 
-    def __init__(self, star: Star, *, is_measured: bool) -> None:
+    def __init__(self, star: Star, grouped: Grouped | None) -> None:
         self.is_sure = True
-        self._is_measured = is_measured
+        self._grouped = grouped
+        self._key = None if grouped is None else picker(grouped.key)
         self._name = object()
         self._star = star
-        self._subjects: dict[int, Record] = {}
+        self._subjects: dict[Any, Record] = {}
         self._most = _SPARE
         self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
 
     def enter(self, record: Record) -> Said:
         """What an element says that is in a window now; looks whether it is sure."""
         said: Said | None = record.said
-        if said is None or said.of is not self._name:
-            said = self._kept(record)
-        known, subjects = self._subjects, said.subjects
+        known = self._subjects
+        if said is not None and said.of is self._name and known.get(said.subjects) is record:
+            return said  # another window has let it in
+        said = self._kept(record)
+        subjects = said.subjects
         for subject in (subjects,) if isinstance(subjects, int) else subjects:
             if known.setdefault(subject, record) is not record:
                 if known[subject].own is not None:  # another one, and it is there still
@@ -94,7 +97,9 @@ class ElementRows:
 
     def leave(self, record: Record) -> Said:
         """What an element says that is in a window no more."""
-        said = self.said(record)
+        said: Said | None = record.said
+        if said is None or said.of is not self._name:
+            said = self.said(record)
         if record.own is None:  # nor in any other
             known, subjects = self._subjects, said.subjects
             for subject in (subjects,) if isinstance(subjects, int) else subjects:
@@ -130,29 +135,34 @@ class ElementRows:
         return said
 
     def _read(self, record: Record, others: Said | None) -> Said:
-        triples, star = record.element.triples, self._star
-        if isinstance(triples, Parted):
-            triples = self._looked_at(triples)
+        made, star, is_kept = record.element.triples, self._star, self._grouped is None
+        triples = self._looked_at(made) if isinstance(made, Parted) else made
         subjects: int | tuple[int, ...]
-        entries = star.entries(triples)
+        entries = star.entries(triples, is_kept=is_kept)
         if len(entries) == 1:  # as mostly
             subjects, rows = hash(entries[0][-1]), star.rows_of(entries[0])
         else:
             subjects = tuple([hash(entry[-1]) for entry in entries])
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
         if len(rows) > 1:  # one that is there twice counts once
-            entries = star.entries(tuple(dict.fromkeys(triples)))
+            entries = star.entries(tuple(dict.fromkeys(triples)), is_kept=is_kept)
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
-        numbers: tuple[tuple[Measured, ...], ...] = ()
-        if self._is_measured:
-            numbers = tuple([tuple(map(measured, row)) for row in rows])
-        return _said(Said, (self._name, subjects, rows, numbers, others))
+        key, what = self._of_groups(rows)
+        return _said(Said, (self._name, subjects, key, what, others))
 
-    def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
+    def _of_groups(self, rows: Rows) -> tuple[GroupKey | None, Any]:
+        key_of, grouped = self._key, self._grouped
+        if key_of is None or grouped is None:
+            return None, rows
+        if len(rows) == 1:
+            return group_key(key_of(rows[0])), grouped.numbers(rows[0])
+        return None, tuple([(group_key(key_of(row)), grouped.numbers(row)) for row in rows])
+
+    def _looked_at(self, triples: Parted) -> Sequence[Spo]:
         """The triples that the star looks at."""
-        own, shared = triples.unique(self._star.predicates), triples.shared
+        own, shared = triples.unique_terms(self._star.predicates), triples.shared
         if not shared:
-            return own
+            return tuple(own)
         known = self._shared.get(id(shared))
         if known is None:
             if len(self._shared) >= _MOST_SHARED:
@@ -167,41 +177,3 @@ def _depth(said: Said | None) -> int:
     while said is not None:
         said, depth = said.others, depth + 1
     return depth
-
-
-class Followed:
-    """The elements of one window, by the rows of a star."""
-
-    def __init__(self, content: RangeContent, star: Star, *, is_measured: bool) -> None:
-        self._content = content
-        self._star = star
-        self._is_measured = is_measured
-        self._begin()
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether its rows are those of its elements."""
-        return self._rows.is_sure
-
-    def rows(self) -> Iterator[Row]:
-        """All rows of the window."""
-        for record in self._content.records:
-            yield from self._rows.said(record).rows
-
-    def change(self, change: Change) -> tuple[list[Said], list[Said]]:
-        """What the elements say that go and those that come; it counts where it `is_sure` then."""
-        if self._content.holder is not self._timeline:
-            self._begin()  # a clock was set
-        entered, left = change.entered, change.left
-        if entered and left and (len(entered) > 1 or len(left) > 1 or entered[0] is left[0]):
-            both = set(entered).intersection(left)
-            entered = [each for each in entered if each not in both]
-            left = [each for each in left if each not in both]
-        leave, enter = self._rows.leave, self._rows.enter
-        return [leave(record) for record in left], [enter(record) for record in entered]
-
-    def _begin(self) -> None:
-        self._timeline = self._content.holder
-        self._rows = element_rows(self._timeline, self._star, is_measured=self._is_measured)
-        for record in self._content.records:
-            self._rows.enter(record)

@@ -12,7 +12,7 @@ from gateway.engine.dataset import Quads
 from gateway.engine.incremental.solve import take
 from gateway.engine.incremental.states import Now
 from gateway.engine.lutt import Artq
-from gateway.engine.sliding.element_rows import Followed
+from gateway.engine.sliding.followed import Followed
 from gateway.engine.sliding.groups import Group, Groups
 from gateway.engine.sliding.query import Rows
 from gateway.engine.sliding.rest import Ends, Key, Rest
@@ -42,11 +42,11 @@ class Feed:
             self._rest = _Kept(rows.rest, rows.names, store)
             self.names = (*rows.names, *rows.rest.shown)
 
-    def fill(self, content: Content) -> None:
+    def fill(self, content: Content, groups: Groups) -> None:
         """Begin with what a window has; to be done once."""
         self._content = content
         if isinstance(content, RangeContent):
-            followed = Followed(content, self._star, is_measured=self._is_plain)
+            followed = Followed(content, self._star, groups.grouped if self._is_plain else None)
             if followed.is_sure:
                 self._followed = followed
                 return
@@ -77,8 +77,12 @@ class Feed:
         self._wanted[constants] = self._wanted.get(constants, 0) + 1
         if self._wanted[constants] == 1:
             groups.open(constants, touched)
-            rows = [row for row in self._all() if self._constants_of(row) == constants]
-            self._move(rows, groups, +1, touched)
+            if self._followed is not None and self._is_plain:
+                for said in self._followed.all():
+                    groups.follow(said, +1, touched)
+            else:
+                rows = [row for row in self._all() if self._constants_of(row) == constants]
+                self._move(rows, groups, +1, touched)
         return touched
 
     def unwant(self, constants: Row, groups: Groups) -> list[Group]:
@@ -92,7 +96,9 @@ class Feed:
         return groups.close(constants)
 
     def _all(self) -> Iterable[Row]:
-        return self._star.rows() if self._followed is None else self._followed.rows()
+        if self._followed is None:
+            return self._star.rows()
+        return (row for said in self._followed.all() for row in said.what)
 
     def change(self, artq: Artq, changes: Iterable[Change], groups: Groups) -> list[Group]:
         """Take up a change of the store, then what left and entered the window.
@@ -100,6 +106,13 @@ class Feed:
         The groups that may show something else. Raises UnsureError.
         """
         touched: list[Group] = []
+        followed = self._followed
+        if self._is_plain and followed is not None:
+            for change in changes:
+                if not followed.move(change, groups, touched):
+                    self._join(groups, touched)
+                    break  # with all that was to come
+            return touched
         if self._rest is not None and artq.runs:
             self._rest.take(artq, groups, touched)
         for change in changes:
@@ -109,7 +122,7 @@ class Feed:
                 self._move(come, groups, +1, touched)
             elif not self._follow(self._followed, change, groups, touched):
                 self._join(groups, touched)
-                break  # with all that was to come
+                break
         if self._rest is not None:
             self._rest.tidy()
         return touched
@@ -121,12 +134,9 @@ class Feed:
         gone, come = followed.change(change)
         if not followed.is_sure:
             return False
-        for sides, times in ((gone, -1), (come, +1)):
-            for said in sides:
-                if self._is_plain:
-                    groups.move(said.rows, times, touched, said.numbers)
-                else:
-                    self._move(said.rows, groups, times, touched)
+        for side, times in ((gone, -1), (come, +1)):
+            for said in side:
+                self._move(said.what, groups, times, touched)
         return True
 
     def _join(self, groups: Groups, touched: list[Group]) -> None:

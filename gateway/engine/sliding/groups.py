@@ -5,34 +5,31 @@ and 18.5.1. A row moves one group, at a cost that does not depend on how many ro
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
+from typing import Any
 
 from pyoxigraph import Literal, Variable
 
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
-from gateway.engine.sliding.measured import Measured, measured
+from gateway.engine.sliding.element_rows import Said
+from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
+from gateway.engine.sliding.measured import Measured
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
-from gateway.rdf.terms import Term
 
-Add = Callable[[Term | None, int, Measured], None]
-
-Numbers = Sequence[Measured] | None
-"""What each value of a row is as a number."""
+Add = Callable[[int, Measured], None]
 
 
 class Shown:
     """What a group shows: the `values` of keys and aggregates, and `row`, what it projects."""
 
-    __slots__ = ("_columns", "_names", "_seen", "row", "values")
+    __slots__ = ("_groups", "_seen", "row", "values")
 
-    def __init__(self, values: Row, row: Row, names: Sequence[str], columns: Sequence[str]) -> None:
+    def __init__(self, values: Row, row: Row, groups: "Groups") -> None:
         self.values = values
         self.row = row
-        self._names = names
-        self._columns = columns
+        self._groups = groups
         self._seen: Solution | None = None
 
     @property
@@ -40,13 +37,13 @@ class Shown:
         """The values by name; made when somebody asks, and not to be written to."""
         found = self._seen
         if found is None:
-            found = self._seen = solution_of(self._names, self.values)
+            found = self._seen = solution_of(self._groups.seen, self.values)
         return found
 
     @property
     def columns(self) -> Solution:
         """What it projects, by name."""
-        return solution_of(self._columns, self.row)
+        return solution_of(self._groups.names, self.row)
 
 
 def solution_of(names: Sequence[str], row: Row) -> Solution:
@@ -57,29 +54,28 @@ def solution_of(names: Sequence[str], row: Row) -> Solution:
 class Group:
     """How many rows there are, the states of the aggregates, and what was told of it last.
 
-    `adds`: by the place of an argument in a row, what it is added to.
+    `adds` are those of the states.
     """
 
     __slots__ = ("adds", "count", "is_touched", "key", "shown", "states")
 
-    def __init__(self, key: Row, states: list[State], places: Sequence[int]) -> None:
+    def __init__(self, key: GroupKey, states: list[State]) -> None:
         self.key = key
         self.shown: Shown | None = None
         self.is_touched = False
-        self.begin(states, places)
+        self.begin(states)
 
-    def begin(self, states: list[State], places: Sequence[int]) -> None:
+    def begin(self, states: list[State]) -> None:
         """Have no rows; what was told stays."""
         self.count = 0
         self.states = states
-        by_place: dict[int, list[Add]] = {}
-        for place, state in zip(places, states, strict=True):
-            by_place.setdefault(place, []).append(state.add)
-        self.adds = tuple(by_place.items())
+        self.adds: tuple[Add, ...] = tuple([state.add for state in states])
 
 
 class Groups:
     """The groups of rows; iterated over, those that there are. They project `names`.
+
+    `seen` are the names of the values that they show.
 
     A group's key begins with the values of the `parameters`: groups of other ones are of other
     subscriptions. Where they `are_told_apart`, no two groups of one subscription project the same.
@@ -94,16 +90,24 @@ class Groups:
     ) -> None:
         self._grouping = grouping
         self._parameters = len(parameters)
-        self._key = picker([rows.index(name) for name in (*parameters, *grouping.keys)])
-        self._places = [rows.index(grouping.arguments[place]) for place, _ in recipes.states]
+        places = [rows.index(grouping.arguments[place]) for place, _ in recipes.states]
+        self.grouped = Grouped(
+            tuple([rows.index(name) for name in (*parameters, *grouping.keys)]),
+            tuple(dict.fromkeys(places)),
+        )
+        self._key, self._numbers = picker(self.grouped.key), self.grouped.numbers
+        self._at = [self.grouped.arguments.index(place) for place in places]
         self._makers = [make for _, make in recipes.states]
         self._reads = recipes.reads
-        self._seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
+        self.seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
         self.names = tuple(dict.fromkeys(column.name for column in grouping.columns))
         shown = _plain(grouping)
         self.are_told_apart = shown is not None and set(grouping.keys) <= set(shown)
-        self._plain = None if shown is None else picker([self._seen.index(n) for n in shown])
-        self._groups: dict[Row, Group] = {}
+        self._plain: Callable[[Row], Row] | None = None
+        if shown is not None:
+            as_seen = tuple(shown) == self.seen
+            self._plain = tuple if as_seen else picker([self.seen.index(n) for n in shown])
+        self._groups: dict[GroupKey, Group] = {}
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -114,14 +118,14 @@ class Groups:
     def open(self, constants: Row, touched: list[Group]) -> None:
         """Somebody is told the groups of these values, one of which may be there without rows."""
         if self._grouping.is_implicit:
-            group = self._group(constants)
+            group = self._group(group_key(constants))
             group.is_touched = True
             touched.append(group)
 
     def begin(self, touched: list[Group]) -> None:
         """Be without rows; note all groups, which show what they did."""
         for group in self:
-            group.begin([make() for make in self._makers], self._places)
+            group.begin([make() for make in self._makers])
             if not group.is_touched:
                 group.is_touched = True
                 touched.append(group)
@@ -135,37 +139,39 @@ class Groups:
 
     def constants_of(self, group: Group) -> Row:
         """The values of the parameters that a group is of."""
-        return group.key[: self._parameters]
+        return group.key.values[: self._parameters]
 
-    def _group(self, key: Row) -> Group:
-        group = Group(key, [make() for make in self._makers], self._places)
+    def _group(self, key: GroupKey) -> Group:
+        group = Group(key, [make() for make in self._makers])
         self._groups[key] = group
         return group
 
-    def move(
-        self,
-        rows: Iterable[Row],
-        times: int,
-        touched: list[Group],
-        numbers: Iterable[Numbers] = repeat(None),
-    ) -> None:
-        """Let rows come, each so many times, or go; note their groups.
+    def move(self, rows: Iterable[Row], times: int, touched: list[Group]) -> None:
+        """Let rows come, each so many times, or go; note their groups. Raises UnsureError."""
+        for row in rows:
+            self.move_one(group_key(self._key(row)), self._numbers(row), times, touched)
 
-        `numbers`: what their values are as numbers, where somebody knows. Raises UnsureError.
-        """
-        groups, key_of = self._groups, self._key
-        for row, known in zip(rows, numbers, strict=False):
-            key = key_of(row)
-            group = groups.get(key) or self._group(key)
-            if not group.is_touched:
-                group.is_touched = True
-                touched.append(group)
-            group.count += times
-            for place, adds in group.adds:
-                value = row[place]
-                number = measured(value) if known is None else known[place]
-                for add in adds:
-                    add(value, times, number)
+    def follow(self, said: Said, times: int, touched: list[Group]) -> None:
+        """The same of what an element says of groups. Raises UnsureError."""
+        if said.key is not None:
+            self.move_one(said.key, said.what, times, touched)
+            return
+        for key, numbers in said.what:
+            self.move_one(key, numbers, times, touched)
+
+    def move_one(self, key: GroupKey, numbers: Any, times: int, touched: list[Group]) -> None:
+        """The same of one row, of which the key and `Grouped.numbers` are known."""
+        group = self._groups.get(key) or self._group(key)
+        if not group.is_touched:
+            group.is_touched = True
+            touched.append(group)
+        group.count += times
+        if type(numbers) is Measured:
+            for add in group.adds:
+                add(times, numbers)
+        else:
+            for at, add in zip(self._at, group.adds, strict=True):
+                add(times, numbers[at])
 
     def forget(self, group: Group) -> None:
         """Be without a group that shows nothing."""
@@ -177,18 +183,18 @@ class Groups:
         if not group.count and not grouping.is_implicit:
             return None
         states = group.states
-        values = group.key[self._parameters :] + tuple(
+        values = group.key.values[self._parameters :] + tuple(
             [
                 Literal(group.count) if read is None else read[1](states[read[0]])
                 for read in self._reads
             ]
         )
         if self._plain is not None:
-            return Shown(values, self._plain(values), self._seen, self.names)
-        return Shown(values, self._row(values), self._seen, self.names)
+            return Shown(values, self._plain(values), self)
+        return Shown(values, self._row(values), self)
 
     def _row(self, values: Row) -> Row:
-        solution = solution_of(self._seen, values)
+        solution = solution_of(self.seen, values)
         for column in self._grouping.columns:
             if column.expression is not None:
                 (value,) = column.expression.values([solution])

@@ -43,15 +43,14 @@ class Kind(IntEnum):
 
 
 class Measured(NamedTuple):
-    """A term: its kind, an integer or a decimal in `PLACES`, a double as it is."""
+    """A term: its kind, an integer or a decimal in `PLACES`, a double as it is; and the term."""
 
     kind: Kind
-    places: int = 0
-    real: float = 0.0
+    places: int
+    real: float
+    term: Term | None
 
 
-_ERROR = Measured(Kind.ERROR)
-_UNKNOWN = Measured(Kind.UNKNOWN)
 _known: dict[Term | None, Measured] = {}
 
 
@@ -71,20 +70,25 @@ def measured(term: Term | None) -> Measured:
 
 def _measured(term: Term | None) -> Measured:
     if term is None or isinstance(term, NamedNode | BlankNode | Triple):
-        return _ERROR
+        return _other(Kind.ERROR, term)
     if term.datatype == _DECIMAL:
         scaled = scaled_decimal(term.value)
-        return _ERROR if scaled is None else Measured(Kind.DECIMAL, scaled)
+        if scaled is None:
+            return _other(Kind.ERROR, term)
+        return Measured(Kind.DECIMAL, scaled, 0.0, term)
     value = number(term)
     if isinstance(value, int):
-        return Measured(Kind.INTEGER, value * PLACES)
+        return Measured(Kind.INTEGER, value * PLACES, 0.0, term)
     if term.datatype == _DOUBLE:
         if _DOUBLE_FORM.fullmatch(term.value):
-            return Measured(Kind.DOUBLE, real=float(term.value))
-        return _UNKNOWN
-    if term.datatype in _NOT_NUMBERS or is_number_type(term):
-        return _ERROR
-    return _UNKNOWN
+            return Measured(Kind.DOUBLE, 0, float(term.value), term)
+        return _other(Kind.UNKNOWN, term)
+    is_error = term.datatype in _NOT_NUMBERS or is_number_type(term)
+    return _other(Kind.ERROR if is_error else Kind.UNKNOWN, term)
+
+
+def _other(kind: Kind, term: Term | None) -> Measured:
+    return Measured(kind, 0, 0.0, term)
 
 
 def parts(real: float) -> int:
@@ -99,8 +103,10 @@ def decimal_literal(places: int) -> Literal:
     >>> decimal_literal(-3 * PLACES // 2).value, decimal_literal(2 * PLACES).value
     ('-1.5', '2')
     """
-    digits = f"{abs(places):019}"  # 18 behind the point
-    sign = "-" if places < 0 else ""
+    sign = ""
+    if places < 0:
+        sign, places = "-", -places
+    digits = str(places).zfill(19)  # 18 behind the point
     fraction = digits[-18:].rstrip("0")
     point = "." if fraction else ""
     return Literal(f"{sign}{digits[:-18]}{point}{fraction}", datatype=_DECIMAL)

@@ -43,7 +43,7 @@ class Threshold:
         """Whether the value meets it; None where only the store can say."""
         if value is None:
             return False
-        kind, places, real = measured(value)
+        kind, places, real, _ = measured(value)
         if kind is _DECIMAL:  # as means are
             return _compared(self.operator, places, self.places)
         match kind:
@@ -107,7 +107,7 @@ def _threshold(condition: Expression) -> Threshold | None:
             return None
     if operator not in _TURNED:
         return None
-    kind, places, _ = measured(constant)
+    kind, places, _, _ = measured(constant)
     if kind not in {Kind.INTEGER, Kind.DECIMAL}:
         return None
     (double,) = _TO_DOUBLE.values([{"x": constant}])
@@ -145,7 +145,7 @@ class _Sorted:
         """
         if value is None:
             return [], True
-        kind, places, real = measured(value)
+        kind, places, real, _ = measured(value)
         if kind is _DECIMAL or kind is _INTEGER:
             return _slice(operator, self._exact, places), True
         if kind is Kind.ERROR or (kind is Kind.DOUBLE and isnan(real)):

@@ -16,6 +16,7 @@ from pyoxigraph import Triple
 from gateway.engine.incremental.plan import CorePattern
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
+from gateway.windows.parted import Spo
 
 
 class Several(tuple[Term, ...]):
@@ -89,9 +90,9 @@ class Star:
         for entry in self._held.values():
             yield from self.rows_of(entry)
 
-    def entries(self, triples: Sequence[Triple]) -> list[Entry]:
-        """What these say of each subject, by themselves."""
-        read = self._read(triples)
+    def entries(self, triples: Iterable[Spo], *, is_kept: bool) -> list[Entry]:
+        """What these say of each subject, by themselves; kept, equal objects are one."""
+        read = self._read(triples, is_kept=is_kept)
         if len(read) == 1:  # as mostly
             return [read[0][1]]
         found: dict[Term, Entry] = {}
@@ -132,24 +133,22 @@ class Star:
             _last_read[self._predicates] = tuple(triples), found
         return found
 
-    def _read(self, triples: Iterable[Triple]) -> list[tuple[Term, Entry]]:
+    def _read(self, triples: Iterable[Spo], *, is_kept: bool = True) -> list[tuple[Term, Entry]]:
         """What the triples say of each subject; those of one follow one another, mostly."""
         wanted, shared = self._wanted, self._shared
         found: list[tuple[Term, Entry]] = []
         current: Term | None = None
         entry: list[Any] = []
-        for triple in triples:
-            places = wanted.get(triple.predicate)
+        for subject, predicate, value in triples:
+            places = wanted.get(predicate)
             if places is None:
                 continue
-            subject = triple.subject
+            object_ = shared.setdefault(value, value) if is_kept else value
             if subject != current:
                 if current is not None:
                     found.append((current, tuple(entry)))
                 current, entry = subject, list(self._nothing)
                 entry[-1] = subject
-            object_ = triple.object
-            object_ = shared.setdefault(object_, object_)
             for place in places:
                 if entry[place] is None:
                     entry[place] = object_

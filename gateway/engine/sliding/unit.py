@@ -8,11 +8,12 @@ LUTT is about the store alone. What it shows is kept by group, so each member's 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.incremental.aggregates import UnsureError
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sliding.feed import Feed
@@ -26,6 +27,12 @@ from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Change, Content
+
+_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
+"""A third of the time of calling the class."""
+
+_NO_QUADS = Artq()
+"""The queue of a unit that nothing concerns but its window."""
 
 
 class SlidingUnit:
@@ -51,7 +58,10 @@ class SlidingUnit:
         columns = self._groups.names
         self._around = Surroundings(query.outer, columns, query.variables, store)
         self._is_plain = self._groups.are_told_apart and self._around.is_nothing
+        self._alike: Members | None = None
         self._waiting: list[Change] = []
+        self._is_hushed = False
+        self._unshown: list[Group] = []
         self._hits = 0
 
     @property
@@ -76,7 +86,7 @@ class SlidingUnit:
 
     def fill(self, content: Content) -> None:
         """Begin with what the window has; to be called before there are members."""
-        self._feed.fill(content)
+        self._feed.fill(content, self._groups)
 
     def listen(self) -> None:
         """Be told what the window does from its next step on."""
@@ -91,6 +101,7 @@ class SlidingUnit:
 
         Raises UnsureError; then it is none.
         """
+        self._require_shown()
         try:
             for group in self._feed.want(constants, self._groups):
                 group.is_touched = False
@@ -100,6 +111,7 @@ class SlidingUnit:
             raise
         self._constants[spu] = constants
         self._members.setdefault(constants, Members()).add(spu, checks)
+        self._find_alike()
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
@@ -109,10 +121,35 @@ class SlidingUnit:
         if not members:
             del self._members[constants]
         self._unwant(constants)
+        self._find_alike()
+
+    def _find_alike(self) -> None:
+        """The members, where each is told each group as it is, else none."""
+        self._alike = None
+        if self._is_plain and len(self._members) == 1:
+            (members,) = self._members.values()
+            self._alike = members if members.want_all else None
 
     def _unwant(self, constants: Row) -> None:
         for group in self._feed.unwant(constants, self._groups):
             self._around.change(group, None, None)
+
+    def hush(self) -> None:
+        """Find out what groups show no sooner than somebody asks: nobody is told yet."""
+        self._is_hushed = True
+
+    def settle(self) -> Sequence[Told]:
+        """The reverse of `hush`; what has changed meanwhile, as `process` says it."""
+        if not self._is_hushed:
+            return ()
+        self._is_hushed = False
+        return self.slide(())
+
+    def _require_shown(self) -> None:
+        """Know what groups show. Raises UnsureError."""
+        self.settle()
+        if isinstance(self.fault, UnsureError):
+            raise self.fault
 
     def take(self, change: Change) -> None:
         """What left and entered the window; looked at by the next `process`."""
@@ -121,6 +158,7 @@ class SlidingUnit:
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a member. Raises GatewayError."""
         try:
+            self._require_shown()
             rows = tuple(bounded(self._answer(spu)))
         except GatewayError:
             raise
@@ -150,24 +188,32 @@ class SlidingUnit:
     def renew(self) -> None:
         """Nothing: what fails here is served by another unit."""
 
-    def process(self, artq: Artq) -> Iterable[Told]:
+    def process(self, artq: Artq) -> Sequence[Told]:
         """What changed for whom; nothing where it finds a fault, and nobody is told anything."""
         waiting, self._waiting = self._waiting, []
+        return self.slide(waiting, artq)
+
+    def slide(self, changes: Sequence[Change], artq: Artq = _NO_QUADS) -> Sequence[Told]:
+        """The same, of these changes of the window."""
         self._hits += 1
         if self.fault is not None:
             return ()
         try:
-            return self._changes(artq, waiting)
+            touched = self._feed.change(artq, changes, self._groups)
+            if self._is_hushed and artq is _NO_QUADS:
+                self._unshown += touched
+                return ()
+            if self._unshown:
+                touched = [*self._unshown, *touched]
+                self._unshown = []
+            if self._alike is not None:
+                return self._plain_changes(touched, self._alike)
+            return self._changes(artq, touched)
         except Exception as error:
             self.fault = error
             return ()
 
-    def _changes(self, artq: Artq, waiting: Sequence[Change]) -> list[Told]:
-        touched = self._feed.change(artq, waiting, self._groups)
-        if self._is_plain and len(self._members) == 1:
-            (members,) = self._members.values()
-            if members.want_all:
-                return self._plain_changes(touched, members)
+    def _changes(self, artq: Artq, touched: Iterable[Group]) -> list[Told]:
         told = _Sides(self._variables, is_net=self._is_plain)
         became: list[_Became] = []
         moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
@@ -185,25 +231,26 @@ class SlidingUnit:
             self._show(each)
         return told.changes()
 
-    def _plain_changes(self, touched: list[Group], members: Members) -> list[Told]:
+    def _plain_changes(self, touched: Sequence[Group], members: Members) -> list[Told]:
         """The same, where each member is told each group as it is: all of them the same."""
-        became = [(group, group.shown, self._groups.now(group)) for group in touched]
+        shows = list(map(self._groups.now, touched))
         added: list[Row] = []
         removed: list[Row] = []
-        for group, was, now in became:
+        for group, now in zip(touched, shows, strict=True):
+            was = group.shown
             group.is_touched = False
             group.shown = now
             if now is None:
                 self._groups.forget(group)
-            if was is not None and now is not None and was.row == now.row:
+            elif was is None or was.row != now.row:
+                added.append(now.row)
+            else:
                 continue
             if was is not None:
                 removed.append(was.row)
-            if now is not None:
-                added.append(now.row)
         if not (added or removed):
             return []
-        results = ResultsDelta(self._variables, tuple(added), tuple(removed))
+        results = _results(ResultsDelta, (self._variables, tuple(added), tuple(removed)))
         return [(spu, results) for spu in members.passing_all]
 
     def _became(self, group: Group, now: Shown | None, told: "_Sides") -> "_Became":
@@ -258,9 +305,10 @@ class _Sides:
 
     def changes(self) -> list[Told]:
         """Net, by member."""
-        return [
+        found = [
             (spu, self._netted(added, removed)) for spu, (added, removed) in self._sides.items()
         ]
+        return [each for each in found if each[1].added or each[1].removed]
 
     def _netted(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
         if self.is_net:

@@ -4,7 +4,7 @@ Place: in the entailed view, which derives from the others later.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from gateway.engine.lutt import LuttEntry
 from gateway.reasoning.axioms import Axiom
@@ -25,7 +25,7 @@ class Audience:
     def __init__(self) -> None:
         self._axioms: Iterable[Axiom] = ()
         self._premises: Premises | None = None
-        self._topics: Counter[Topic] = Counter()
+        self._topics: dict[Topic, Counter[Topic]] = {}
         self._relevance: Relevance | None = NOTHING_MATTERS
 
     def learn(self, axioms: Iterable[Axiom]) -> None:
@@ -37,17 +37,22 @@ class Audience:
     def join(self, lutt: Iterable[LuttEntry]) -> None:
         """Somebody more looks at these patterns."""
         for topic in _topics(lutt):
-            if not self._topics[topic]:
+            alike = self._topics.setdefault(topic.whole, Counter())
+            if topic not in alike and len(alike) <= _MOST_ALIKE:
                 self._relevance = None
-            self._topics[topic] += 1
+            alike[topic] += 1
 
     def leave(self, lutt: Iterable[LuttEntry]) -> None:
         """The reverse of `join`."""
         for topic in _topics(lutt):
-            self._topics[topic] -= 1
-            if not self._topics[topic]:
-                del self._topics[topic]
-                self._relevance = None
+            alike = self._topics[topic.whole]
+            alike[topic] -= 1
+            if not alike[topic]:
+                del alike[topic]
+                if len(alike) <= _MOST_ALIKE:
+                    self._relevance = None
+            if not alike:
+                del self._topics[topic.whole]
 
     @property
     def relevance(self) -> Relevance:
@@ -59,10 +64,21 @@ class Audience:
             else:
                 if self._premises is None:
                     self._premises = Premises(self._axioms)
-                found = self._premises.relevance(self._topics)
+                found = self._premises.relevance(self._chosen())
             self._relevance = found
         return found
 
+    def _chosen(self) -> Iterator[Topic]:
+        for whole, alike in self._topics.items():
+            if len(alike) > _MOST_ALIKE:
+                yield whole
+            else:
+                yield from alike
+
+
+_MOST_ALIKE = 256
+"""Topics that differ in their ends alone; of more, any end is relevant."""
+
 
 def _topics(lutt: Iterable[LuttEntry]) -> set[Topic]:
-    return {Topic.of(entry.predicate, entry.object) for entry in lutt}
+    return {Topic.of(entry.subject, entry.predicate, entry.object) for entry in lutt}

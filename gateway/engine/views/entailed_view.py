@@ -9,7 +9,7 @@ that, the subscription moves.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,7 +34,7 @@ from gateway.reasoning.axioms import Axioms
 from gateway.reasoning.domains import Domain
 from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.heads import feeding
-from gateway.reasoning.incremental.parting import AllKinds, Parted
+from gateway.reasoning.incremental.parting import Parted
 from gateway.reasoning.postponed import Postponed
 from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof, proof
@@ -108,6 +108,7 @@ class EntailedView:
             return subject
         lutt = lutt_of(subject)
         self.require(entry.graph for entry in lutt)
+        self.reasoner.catch_up()  # tables may lack what is relevant to this one first
         self._tell_late()
         return subject if self._is_reached(lutt) else replace(subject, infer=False)
 
@@ -150,18 +151,27 @@ class EntailedView:
 
     # an UPDATE ------------------------------------------------------------------------------
 
+    def is_silent(self, delta: Delta, bound: Sequence[BoundUpdate]) -> bool:
+        """Whether it is certain that nothing follows from a reading, so that nothing changes here.
+
+        `bound` are all the updates that make it.
+        """
+        return not (
+            delta.graphs_created or delta.graphs_dropped or self.entailed.mirror.is_filled
+        ) and (self.reasoner.is_silent(bound) and self.is_started)
+
     def change(
         self,
         delta: Delta,
         apply: Callable[[Delta], None],
+        bound: Sequence[BoundUpdate] | None = None,
         *,
         is_reading: bool,
-        kinds: AllKinds | None = None,
     ) -> Delta:
         """Derive, then have the store commit by `apply`; the entailed Delta.
 
-        A reading that is known to change quads of such kinds alone is derived from later, but for
-        what is relevant to those who have subscribed with `infer`; the Delta is then of that.
+        A reading that is made by such updates alone is derived from later, but for what is relevant
+        to those who have subscribed with `infer`; the Delta is then of that.
 
         Raises DerivedLimitError, OntologyError or ForbiddenError, and what the store raises: then
         nothing has changed.
@@ -169,15 +179,15 @@ class EntailedView:
         if not self.is_started:
             apply(delta)
             return Delta()
-        parted = self._parted(delta, kinds) if is_reading else None
+        parted = self._parted(delta, bound) if is_reading and bound is not None else None
         if parted is None:
             return self._derived(delta, None, partial(apply, delta), is_reading=is_reading)
         if parted.now.is_empty:
             apply(delta)
-            entailed = parted.whole
+            entailed = parted.heard
         else:
             commit = partial(apply, delta)
-            entailed = self._derived(parted.whole, parted.now, commit, is_reading=True)
+            entailed = self._derived(parted.heard, parted.now, commit, is_reading=True)
         self._postpone(parted.later)
         return entailed
 
@@ -205,15 +215,15 @@ class EntailedView:
         self._take(entailed, arriving)
         return entailed
 
-    def _parted(self, delta: Delta, kinds: AllKinds | None) -> Parted | None:
+    def _parted(self, delta: Delta, bound: Sequence[BoundUpdate]) -> Parted | None:
         """What of a reading may wait to be derived from; None: nothing."""
-        if kinds is None or self.workers is not None or self.entailed.mirror.is_filled:
+        if self.workers is not None or self.entailed.mirror.is_filled:
             return None
         relevance = self._audience.relevance
         if relevance.is_all:
             return None
         self.reasoner.listen(relevance)
-        return self.reasoner.parted(delta, kinds, relevance)
+        return self.reasoner.parted(delta, [plan.kinds for plan, _ in bound], relevance)
 
     def _postpone(self, later: Delta) -> None:
         if later.added or later.removed:
@@ -284,7 +294,8 @@ class EntailedView:
         """The answers that an entailed Delta changed; those of workers come later."""
         if self.workers is not None:
             self.workers.post(delta, time)
-        self._tell_late()
+        if self.reasoner.late:
+            self._tell_late()
         if self.processing.is_idle:
             return []
         return self.processing.process(self.processing.match(delta))

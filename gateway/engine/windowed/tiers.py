@@ -27,7 +27,7 @@ from gateway.errors import NoReasoningError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_store import QuadStore
-from gateway.windows.content import Change
+from gateway.windows.content import Change, Content
 
 
 class Tiers:
@@ -144,6 +144,16 @@ class Tiers:
         processing.remove(spu)
         if processing.is_idle:
             self._processings[spu.subject.infer].remove(processing)
+
+    def hush(self, spu: Spu) -> None:
+        """Nobody is told of an SPU yet, whose windows are still filled."""
+        if spu in self._home:
+            self._home[spu].hush(spu)
+
+    def settle(self, content: Content) -> list[Told]:
+        """A window is filled; what was not told of it until now."""
+        there = self._processings
+        return [told for each in (*there[False], *there[True]) for told in each.settle(content)]
 
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now."""

@@ -8,6 +8,7 @@ graph of the store, by a name that is taken here.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from time import perf_counter_ns
 
 from pyoxigraph import NamedNode, Quad
 
@@ -96,6 +97,22 @@ class WindowedProcessing(Processing):
         self._plain.update(plain or ())
         return spu, results
 
+    def hush(self, spu: Spu) -> None:
+        """Nobody is told of an SPU yet, whose windows are still filled."""
+        unit = self._units[spu]
+        is_added_up = spu.subject.output == "whole"  # from all that is told of it
+        if isinstance(unit, SlidingUnit) and len(unit.members) == 1 and not is_added_up:
+            unit.hush()
+
+    def settle(self, content: Content) -> list[Told]:
+        """A window is filled; what was not told of it until now."""
+        told: list[Told] = []
+        for unit in list(self._sliding.get(content, ())):
+            told += unit.settle()
+            if unit.fault is not None:
+                told += self._given_up(unit, unit.fault)
+        return told
+
     def remove(self, spu: Spu) -> None:
         """The reverse of `serve`."""
         super().remove(spu)
@@ -134,8 +151,10 @@ class WindowedProcessing(Processing):
 
     def step(self, delta: Delta, changes: Changes) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
+        if not (self._source.entries or self._clocked or self._recovery):
+            return self._slid(changes)  # aggregates alone, as a rule, have no LUTT
         queues: dict[Unit, Artq] = {}
-        if self._source.entries or self._clocked:  # aggregates alone, as a rule, have no LUTT
+        if self._source.entries or self._clocked:
             if not delta.is_empty:
                 delta = self._visible(delta)
             if changes:
@@ -151,6 +170,29 @@ class WindowedProcessing(Processing):
         for each in queues if self._sliding else ():
             if isinstance(each, SlidingUnit) and each.fault is not None:
                 told += self._given_up(each, each.fault)
+        return told
+
+    def _slid(self, changes: Changes) -> list[Told]:
+        """What changes of windows changed, where nothing else concerns anybody."""
+        told: list[Told] = []
+        failed: list[SlidingUnit] = []
+        for content, units in self._sliding.items():
+            change = changes.get(content)
+            if change is None:
+                continue
+            only = (change,)
+            begin = perf_counter_ns()
+            for unit in units:
+                found = unit.slide(only)
+                told += found
+                if unit.fault is not None:
+                    failed.append(unit)
+                end = perf_counter_ns()
+                self._costs[unit].add(end - begin, found)
+                begin = end
+        for unit in failed:
+            if unit.fault is not None:
+                told += self._given_up(unit, unit.fault)
         return told
 
     def _move(self, changes: Changes, queues: dict[Unit, Artq]) -> None:

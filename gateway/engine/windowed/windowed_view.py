@@ -209,11 +209,14 @@ class WindowedView:
         empty = {w: each for w, each in fillings.items() if not self.streams.is_open(w)}
         contents = self._opened(subject, empty)
         spu, _ = self._added(subject, contents)
-        return spu, {
+        waiting = {
             content: empty[content.window]
             for content in contents.values()
             if content.window in empty and not empty[content.window].is_done
         }
+        if waiting:
+            self._tiers.hush(spu)
+        return spu, waiting
 
     def fill(self, content: Content, filling: Filling, most: int) -> list[Told]:
         """Put the next `most` elements of its past into a window; what changed for others too.
@@ -221,7 +224,10 @@ class WindowedView:
         These are who else sees it, and who is told of time.
         """
         changes = self.streams.fill(content, filling, most)
-        told = self._outputs.told(self._tiers.step(Delta(), Delta(), changes), ())
+        told = self._tiers.step(Delta(), Delta(), changes)
+        if filling.is_done:
+            told += self._tiers.settle(content)
+        told = self._outputs.told(told, ())
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)

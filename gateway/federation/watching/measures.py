@@ -13,6 +13,7 @@ _NOW: Sequence[tuple[str, str, _Read]] = (
     ("entries", "LUTT entries of ours in force there", lambda each: each.entries),
     ("replica_quads", "quads of it that are known here", lambda each: each.replica_quads),
     ("outbox_quads", "quads that wait to be told to it", lambda each: each.outbox_quads),
+    ("event_log_bytes", "kept events that it did not confirm", lambda each: each.event_log_bytes),
 )
 _SINCE_START: Sequence[tuple[str, str, _Read]] = (
     ("sent", "bytes sent to it", lambda each: each.traffic.sent),

@@ -36,7 +36,8 @@ class MemberStatus:
 
     `lag_s`: how old what is known of it is, None where nothing is. `position` is where it stood
     then. `entries` of ours are in force there, `replica_quads` of it are known here, and
-    `outbox_quads` wait here to be told to it.
+    `outbox_quads` wait here to be told to it; of the kept events of this gateway, those of
+    `event_log_bytes` since the start are not acknowledged by it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class MemberStatus:
     entries: int = 0
     replica_quads: int = 0
     outbox_quads: int = 0
+    event_log_bytes: int = 0
     traffic: Traffic = field(default_factory=Traffic)
     counted: Counted = field(default_factory=Counted)
 
@@ -68,6 +70,7 @@ class MemberStatus:
             "entries": self.entries,
             "replica_quads": self.replica_quads,
             "outbox_quads": self.outbox_quads,
+            "event_log_bytes": self.event_log_bytes,
             "sent_bytes": traffic.sent,
             "received_bytes": traffic.received,
             "bytes_per_s": round(traffic.per_s, 1),

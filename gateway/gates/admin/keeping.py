@@ -8,6 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -73,6 +74,11 @@ class KeepingGate:
     backups: Backups
     start_anew: Callable[[], None] | None = None
     _restoring: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """What came before a kill takes room that nobody else gives back."""
+        with suppress(OSError):
+            (self.data / _COMING).unlink(missing_ok=True)
 
     async def restore(self, request: Request, passphrase: str, asked: RestoreAsked) -> RestoredTold:
         """Take the body as a backup. Raises ConflictError and what `unpack` raises."""

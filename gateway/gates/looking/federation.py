@@ -32,6 +32,7 @@ class MemberTold(Answer):
     entries: int
     replica_quads: int
     outbox_quads: int
+    event_log_bytes: int = Field(description="events kept here that it has not acknowledged")
     sent_bytes: int
     received_bytes: int
     bytes_per_s: float

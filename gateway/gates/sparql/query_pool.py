@@ -119,12 +119,28 @@ class QueryPool:
         query = QueryRequest(operation.text, operation.dataset, rights, infer=infer)
 
         def work(body: BoundedBody) -> Answer:
-            if self.apart is not None and not query_facts(query.text).is_bounded:
-                return self.apart.answer(query, acceptable, body.look, takes_gzip=caller.takes_gzip)
-            answer = body.render(self.evaluate(query), acceptable)
-            return answer.packed() if caller.takes_gzip else answer
+            return self.rendered(query, acceptable, body, takes_gzip=caller.takes_gzip)
 
         return await self.run(work, caller)
+
+    def rendered(
+        self,
+        query: QueryRequest,
+        acceptable: Acceptable,
+        body: BoundedBody,
+        *,
+        takes_gzip: bool = False,
+    ) -> Answer:
+        """The result, for work that runs in a thread of the pool, in the place of what `body` has.
+
+        Raises a GatewayError.
+        """
+        if self.apart is not None and not query_facts(query.text).is_bounded:
+            return self.apart.answer(query, acceptable, body.look, takes_gzip=takes_gzip)
+        body.seek(0)
+        body.truncate()
+        answer = body.render(self.evaluate(query), acceptable)
+        return answer.packed() if takes_gzip else answer
 
     async def run(self, work: Work[T], caller: Caller) -> T:
         """What the work returns. Raises a GatewayError, PeerLeftError when nobody waits for it."""

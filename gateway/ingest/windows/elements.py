@@ -89,16 +89,12 @@ class ObservationElements:
         key = self._known(seen.stream)
         told = said(record, key)
         recipe = self._recipe(told, templates) if templates.is_observed_alone(record) else None
-        triples, size = self._made(record, templates) if recipe is None else (None, None)
-        return Element(
-            ObservedTriples(recipe, told) if recipe is not None else triples or (),
-            micros(told.time),
-            key,
-            told.unit,
-            is_gateway_time=told.time is told.ingested_at,
-            arrival=micros(told.ingested_at),
-            size=size,
-        )
+        arrival, is_ours = micros(told.ingested_at), told.time is told.ingested_at
+        time = arrival if is_ours else micros(told.time)
+        if recipe is not None:
+            return Element(ObservedTriples(recipe, told), time, key, told.unit, is_ours, arrival)
+        triples, size = self._made(record, templates)
+        return Element(triples, time, key, told.unit, is_ours, arrival, size)
 
     def _known(self, key: StreamKey) -> StreamKey:
         """The same object for equal ones, as every element keeps its own."""

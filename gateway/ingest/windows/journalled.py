@@ -54,9 +54,10 @@ class _Wanted:
         window = self.window
         if window.clock != "stream" and not window.sees(record.observation.stream):
             return False
-        arrival = micros(record.ingested_at)
-        time = arrival if window.time == "arrival" else micros(result_time(record))
-        return window.range is None or window.clock == "stream" or time >= self.low
+        if window.range is None or window.clock == "stream":
+            return True
+        time = record.ingested_at if window.time == "arrival" else result_time(record)
+        return micros(time) >= self.low
 
     def took(self, elements: list[Element]) -> None:
         """Note a segment's elements, and whether that is enough."""

@@ -7,7 +7,7 @@ the observation, of its result or of its instant, which no other observation has
 needs what its subscriptions look at, often two in twenty.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pyoxigraph import Triple, Variable
 
@@ -15,7 +15,7 @@ from adapters.values.observation import StreamKey
 from gateway.ingest.sosa import MINTED, ObservationTemplates, Said
 from gateway.ingest.windows.template_triples import TemplateTriples
 from gateway.sparql.algebra import QuadPattern
-from gateway.windows.parted import Parted, Predicates
+from gateway.windows.parted import Parted, Predicates, Spo
 
 _REMEMBERED = 10_000
 _PARTS = 64
@@ -38,6 +38,7 @@ class Recipe:
         self._templates = templates
         self._shared = template.part(lambda quad: not _is_minted(quad))
         self._unique = template.part(_is_minted)
+        self.unique_count = len(self._unique)
         self._parts: dict[Predicates | None, TemplateTriples] = {None: self._unique}
         self._is_of_stream = _STREAM.issuperset(self._shared.names)
         self._made: dict[StreamKey, tuple[Triple, ...]] = {}
@@ -73,6 +74,14 @@ class Recipe:
         part = self.part(wanted)
         return self._of(part, told) if len(part) else ()
 
+    def unique_terms(self, told: Said, wanted: Predicates | None) -> Iterable[Spo]:
+        """What these are made of."""
+        part = self.part(wanted)
+        last = self._last.get(part)
+        if last is not None and last[0] is told:
+            return last[1]
+        return part.terms_of(self._templates.terms(told, part.names)) if len(part) else ()
+
     def part(self, wanted: Predicates | None) -> TemplateTriples:
         """The rows that only one observation has, of wanted predicates."""
         part = self._parts.get(wanted)
@@ -87,7 +96,7 @@ class Recipe:
         last = self._last.get(part)
         if last is not None and last[0] is told:
             return last[1]
-        made = part.of(self._templates.terms(told, part.names))
+        made = part.made(self._templates.terms(told, part.names))
         if len(self._last) >= _PARTS:
             self._last.clear()
         self._last[part] = told, made
@@ -129,9 +138,14 @@ class ObservedTriples(Parted):
         """What is said of the observation, its result and its instant."""
         return self._recipe.unique(self._told, wanted)
 
+    def unique_terms(self, wanted: Predicates | None) -> Iterable[Spo]:
+        """What is said of the observation, its result and its instant, without triples."""
+        return self._recipe.unique_terms(self._told, wanted)
+
     def unique_of(self, wanted: Predicates | None) -> int:
         """How many that are."""
-        return len(self._recipe.part(wanted))
+        recipe = self._recipe
+        return recipe.unique_count if wanted is None else len(recipe.part(wanted))
 
 
 def _is_minted(quad: QuadPattern) -> bool:

@@ -7,7 +7,7 @@ the store takes the UPDATE.
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
@@ -80,13 +80,7 @@ class TemplateTriples:
 
     def of(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
         """The triples in the form of the store, each once, in the order of the text."""
-        values: list[Term | None] = [bindings.get(name) for name in self.names]
-        for at in self._foreign:
-            term = values[at]
-            if isinstance(term, Literal):
-                values[at] = canonical(term)
-        values += self._constants
-        values += [BlankNode() for _ in range(self._blanks)]
+        values = self._values(bindings)
         if None not in values and self._columns:
             value = values.__getitem__
             try:
@@ -96,6 +90,27 @@ class TemplateTriples:
         else:
             made = list(self._legal(values))
         return tuple(made) if self._is_distinct else tuple(dict.fromkeys(made))
+
+    def made(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
+        """As `of`, where it `is_fixed`, all is bound and none is illegal; in two thirds of it."""
+        return tuple([Triple(*terms) for terms in self.terms_of(bindings)])
+
+    def terms_of(self, bindings: Mapping[str, Term]) -> Sequence[tuple[Any, Any, Any]]:
+        """What the same triples are made of."""
+        values: list[Any] = self._values(bindings)
+        return [(values[s], values[p], values[o]) for s, p, o in self._rows]
+
+    def _values(self, bindings: Mapping[str, Term]) -> list[Term | None]:
+        """What stands in each place."""
+        values: list[Term | None] = list(map(bindings.get, self.names))
+        for at in self._foreign:
+            term = values[at]
+            if isinstance(term, Literal):
+                values[at] = canonical(term)
+        values += self._constants
+        if self._blanks:
+            values += [BlankNode() for _ in range(self._blanks)]
+        return values
 
     def size(self, bindings: Mapping[str, Term]) -> int:
         """About how long the text of the triples is, much quicker than writing it."""

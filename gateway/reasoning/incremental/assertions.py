@@ -1,6 +1,7 @@
 """`Assertions`: what an asserted quad is for a closure, and one that is asserted no longer.
 
-Place: between `Propagation` and `Closure`; on the way of every quad that is read.
+Place: between `Propagation` and `Closure`; on the way of every quad that is read. Of each from
+which something follows the subject is known as long as it is asserted.
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ class Assertions(Propagation):
 
     def take_all_up(self, quads: Iterable[Quad]) -> None:
         """Take up quads; those of one subject that stand together cost less."""
-        individuals = self.individuals
+        individuals, take_up = self.individuals, self.take_up
         last: Term | None = None
         subject = None
         for quad in quads:
@@ -35,7 +36,7 @@ class Assertions(Propagation):
                 subject = individuals.get(term)
                 if subject is None:
                     subject = individuals[term] = Individual(term)
-            self.take_up(quad, subject)
+            take_up(quad, subject)
 
     def retract_all(self, quads: Iterable[Quad]) -> None:
         """Retract quads, as `take_all_up` takes them up."""
@@ -89,7 +90,7 @@ class Assertions(Propagation):
                 self.hold(head, object_, subject, BY_ASSERTED)
             else:
                 self.hold(head, subject, object_, BY_ASSERTED)
-        if reach.subject:
+        if reach.subject or relation.is_about_object:
             self.give(subject, reach.subject)
         if reach.object:
             self.give(object_, reach.object)
@@ -166,7 +167,7 @@ class Assertions(Propagation):
         reach = relation.literal if object_.is_literal else relation.node
         if reach.heads:
             self.unsupport(reach.heads, subject, object_, BY_ASSERTED)
-        if reach.subject:
+        if reach.subject or relation.is_about_object:
             self.take(subject, reach.subject)
         if reach.object:
             self.take(object_, reach.object)

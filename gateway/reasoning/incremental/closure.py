@@ -65,8 +65,10 @@ class Closure(Assertions):
         try:
             if removed:
                 self._withdraw(removed)
-            self.take_all_up(added)
-            self.strengthen()
+            if added:
+                self.take_all_up(added)
+            if self.dirty or self.coming or self.size > limit:
+                self.strengthen()
         except BoundPassedError:
             self._take_back(removed, added)
             raise
@@ -180,10 +182,10 @@ class Closure(Assertions):
             if was != now:
                 changes.are_mixed |= (was & asserted_now | now & asserted) != 0
                 term = individual.term
-                for name in names(now & ~was):
-                    changes.added.append(quad(term, TYPE, name))
-                for name in names(was & ~now):
-                    changes.removed.append(quad(term, TYPE, name))
+                if gained := now & ~was:
+                    changes.added += [quad(term, TYPE, name) for name in names(gained)]
+                if lost := was & ~now:
+                    changes.removed += [quad(term, TYPE, name) for name in names(lost)]
             if types != individual.types:
                 changes.retyped.append((individual, types))
                 if self._members:

@@ -72,12 +72,14 @@ class BoundReach:
 class Relation:
     """The facts of one property in one closure: `out` with support, `into` those that hold.
 
-    `into` alone is kept where nothing concludes facts and nothing goes along them forwards.
+    `into` alone is kept where nothing concludes facts and nothing goes along them forwards. It
+    `is_about_object` where nothing of a fact would be kept with its subject.
     """
 
     __slots__ = (
         "has_values",
         "into",
+        "is_about_object",
         "is_joined",
         "is_kept",
         "is_literal_plain",
@@ -112,6 +114,9 @@ class Relation:
         self.is_kept = table.is_kept
         self.needs_object = table.needs_object
         self.is_literal_plain = table.is_literal_plain
+        self.is_about_object = not (
+            table.is_kept or table.some or table.node.heads or table.node.subject
+        )
         self.has_values = bool(table.node.subject_values or table.node.object_values)
         self.node = BoundReach(table.node)
         self.literal = BoundReach(table.literal)

@@ -19,11 +19,17 @@ Came = tuple[list[Quad], list[Quad]]
 
 def apart(derived: list[Quad], asserted: Sequence[Quad]) -> tuple[list[Quad], Sequence[Quad]]:
     """Both without what is in both: it was in the entailed view and stays, or neither."""
+    if len(derived) == 1:
+        (quad,) = derived
+        if quad not in asserted:
+            return derived, asserted
+        at = asserted.index(quad)
+        return [], (*asserted[:at], *asserted[at + 1 :])
     among = asserted if len(derived) * len(asserted) < _FEW else frozenset(asserted)
     both = [quad for quad in derived if quad in among]
     if not both:
         return derived, asserted
-    common = both if len(both) == 1 else frozenset(both)
+    common = frozenset(both)
     left = [quad for quad in derived if quad not in common]
     return left, [quad for quad in asserted if quad not in common]
 

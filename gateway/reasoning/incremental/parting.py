@@ -10,9 +10,9 @@ from typing import NamedTuple
 from pyoxigraph import Quad
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import Term
 from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.silence import SPECIAL, Silence
 from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
 from gateway.store.templates import Kinds
 
@@ -21,9 +21,12 @@ AllKinds = Iterable[Kinds | None]
 
 
 class Parted(NamedTuple):
-    """A change, without what waits if somebody listens; what is derived from now; what waits."""
+    """A change: what of it somebody may hear, what of that is derived from now; what waits.
 
-    whole: Delta
+    Where nobody listens, `heard` is all of it.
+    """
+
+    heard: Delta
     now: Delta
     later: Delta
 
@@ -31,29 +34,31 @@ class Parted(NamedTuple):
 Among = Delta | None
 """The quads of a change that are derived from; None is all that mean something."""
 
-_SPECIAL = frozenset({ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH})
-"""Graphs of which a change means something by itself, or is refused."""
-
 _NOTHING = Delta()
-_NONE: tuple[Sequence[Quad], Sequence[Quad]] = ((), ())
 
-_CLASS = 2
-"""Beside True and False, now and later: the class says when a quad is derived from."""
+_NOW, _LATER, _HEARD, _CLASS, _ENDS = range(5)
+"""When a quad is derived from; or never, but it is looked at; or its class, or its ends say it."""
 
 
 class Parting:
     """Tells the quads of readings apart, by the predicates and classes that are read."""
 
     def __init__(
-        self, predicates: Iterable[Term], classes: Iterable[Term], relevance: Relevance
+        self,
+        predicates: Iterable[Term],
+        classes: Iterable[Term],
+        silence: Silence,
+        relevance: Relevance,
     ) -> None:
         self.relevance = relevance
+        self._silence = silence
         self._is_unheard = relevance == NOTHING_MATTERS
-        self._ways: dict[Term, int] = {name: relevance.covers(name, None) for name in predicates}
+        self._ends = relevance.bounded
+        self._ways = _ways(predicates, relevance.properties)
+        for name in self._ends:  # tables have all that is looked at
+            self._ways[name] = _ENDS if name in self._ways else _HEARD
         self._ways[TYPE] = _CLASS
-        self._classes = {name: relevance.covers(TYPE, name) for name in classes}
-        self._meant = frozenset(self._ways)
-        self._meant_classes = frozenset(self._classes)
+        self._classes = _ways(classes, relevance.classes)
 
     def part(self, delta: Delta, all_kinds: AllKinds) -> Parted | None:
         """What is derived from at once, and what may wait.
@@ -62,50 +67,58 @@ class Parting:
         """
         if delta.graphs_created or delta.graphs_dropped:
             return None
-        are_added = False
+        are_added = not self._is_unheard
         for kinds in all_kinds:
-            if kinds is None or not _SPECIAL.isdisjoint(kinds.graphs):
+            if kinds is None or not SPECIAL.isdisjoint(kinds.graphs):
                 return None
-            are_added = are_added or self._mean(kinds)
-        added = self._read(delta.added) if are_added else _NONE
-        removed = self._read(delta.removed)
-        later = _delta(added[1], removed[1])
-        whole = delta if later is _NOTHING or self._is_unheard else _without(delta, later)
-        return Parted(whole, _delta(added[0], removed[0]), later)
-
-    def _mean(self, kinds: Kinds) -> bool:
-        """Whether something that is inserted may mean something."""
-        predicates = kinds.predicates
-        if predicates is None or not self._meant_classes.isdisjoint(kinds.classes):
-            return True
-        return not self._meant.isdisjoint(predicates)
-
-    def _read(self, quads: Sequence[Quad]) -> tuple[Sequence[Quad], Sequence[Quad]]:
-        """The quads that mean something: now, and later."""
-        ways, classes = self._ways, self._classes
-        now: list[Quad] = []
+            are_added = are_added or self._silence.may_mean(kinds)
         if self._is_unheard:
-            return now, [
-                quad
-                for quad in quads
-                if (way := ways.get(quad.predicate)) is not None
-                and (way != _CLASS or quad.object in classes)
-            ]
+            added = self._read(delta.added) if are_added else ()
+            return Parted(delta, _NOTHING, _delta(added, self._read(delta.removed)))
+        sides = zip(self._sorted(delta.added), self._sorted(delta.removed), strict=True)
+        return Parted(*[_delta(added, removed) for added, removed in sides])
+
+    def _read(self, quads: Sequence[Quad]) -> Sequence[Quad]:
+        """The quads that mean something."""
+        ways, classes = self._ways, self._classes
+        return [
+            quad
+            for quad in quads
+            if (way := ways.get(quad.predicate)) is not None
+            and (way != _CLASS or quad.object in classes)
+        ]
+
+    def _sorted(self, quads: Sequence[Quad]) -> tuple[Sequence[Quad], ...]:
+        """The quads that somebody may hear, those to derive from now, and those from later."""
+        ways, classes, ends = self._ways, self._classes, self._ends
+        heard: list[Quad] = []
+        now: list[Quad] = []
         later: list[Quad] = []
         for quad in quads:
-            way = ways.get(quad.predicate)
+            predicate = quad.predicate
+            way = ways.get(predicate)
+            if way is None:
+                continue
             if way == _CLASS:
-                way = classes.get(quad.object)
-            if way is not None:
-                (now if way else later).append(quad)
-        return now, later
+                way = classes.get(quad.object, _HEARD)  # a table has those of any class
+            elif way == _ENDS:
+                is_wanted = ends[predicate].cover(quad.subject, quad.object)
+                way = _NOW if is_wanted else _LATER
+            if way == _LATER:
+                later.append(quad)
+            else:
+                heard.append(quad)
+                if way == _NOW:
+                    now.append(quad)
+        return heard, now, later
 
 
-def _without(delta: Delta, later: Delta) -> Delta:
-    """A Delta without what is in both; the very same quads."""
-    gone = {*map(id, later.added), *map(id, later.removed)}
-    added = tuple([quad for quad in delta.added if id(quad) not in gone])
-    return Delta(added, tuple([quad for quad in delta.removed if id(quad) not in gone]))
+def _ways(read: Iterable[Term], relevant: Iterable[Term]) -> dict[Term, int]:
+    """What is done with the quads of each predicate, or the members of each class."""
+    ways = dict.fromkeys(read, _LATER)
+    for name in relevant:
+        ways[name] = _NOW if name in ways else _HEARD
+    return ways
 
 
 def _delta(added: Sequence[Quad], removed: Sequence[Quad]) -> Delta:

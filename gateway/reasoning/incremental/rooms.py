@@ -4,7 +4,7 @@ Place: under `Reasoner`. A room is made when something is read in its domain; "*
 graph that holds a premise.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from pyoxigraph import NamedNode, Quad
 
@@ -18,6 +18,7 @@ from gateway.reasoning.incremental.joint import Copies
 from gateway.reasoning.incremental.parting import AllKinds, Parted, Parting
 from gateway.reasoning.incremental.program import Edges, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
+from gateway.reasoning.incremental.silence import Silence
 from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import Source
 
@@ -25,22 +26,23 @@ from gateway.store.readable import Source
 class Room:
     """A domain that is reasoned on: its closure, and for a joint one the copies of triples."""
 
-    __slots__ = ("_copies", "closure", "domain")
+    __slots__ = ("_copies", "closure", "domain", "step")
 
     def __init__(self, domain: Domain, program: Program) -> None:
         self.domain = domain
         self.closure = Closure(program, domain.into)
         self._copies = Copies() if domain.is_joint else None
+        self.step = self.closure.step if self._copies is None else self._step_net
+        """Takes removed and added quads and a limit; BoundPassedError: all is as it was."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is kept."""
         return not (self.closure.individuals or self._copies)
 
-    def step(self, removed: list[Quad], added: list[Quad], limit: float) -> Changes:
-        """Raises BoundPassedError and leaves everything as it was."""
-        if self._copies is None:
-            return self.closure.step(removed, added, limit)
+    def _step_net(self, removed: Sequence[Quad], added: Sequence[Quad], limit: float) -> Changes:
+        """A step of the triples of which the first copy comes, or the last one goes."""
+        assert self._copies is not None  # noqa: S101  (it is joint)
         gone, come = self._copies.net(removed, added)
         try:
             return self.closure.step(gone, come, limit)
@@ -82,9 +84,11 @@ Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
 
 class Reading:
-    """Which quads a program reads, and of which domain they are."""
+    """Which quads a program reads, and of which domain they are; `closures` are by graph."""
 
-    def __init__(self, program: Program, domains: Domains) -> None:
+    def __init__(
+        self, program: Program, domains: Domains, closures: Mapping[GraphName, Closure]
+    ) -> None:
         self.program = program
         self.predicates = frozenset(
             name
@@ -97,6 +101,7 @@ class Reading:
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
         self._parting: Parting | None = None
+        self.silence = Silence(self.predicates, program.classes, closures)
 
     def domain(self, graph: GraphName) -> Domain | None:
         """The domain that reads the graph."""
@@ -114,6 +119,8 @@ class Reading:
         found: dict[Domain, Parts] = {}
         read, classes = self._read, self.program.classes
         for quads, is_added in ((delta.removed, False), (delta.added, True)):
+            if not quads:
+                continue
             last: GraphName | None = None
             domain: Domain | None = None
             into: list[Quad] | None = None
@@ -122,22 +129,23 @@ class Reading:
                 if graph != last:
                     last, domain, into = graph, self.domain(graph), None
                     graphs.add(graph)
-                if domain is not None:
-                    is_type = read.get(quad.predicate)
-                    if is_type is None or (is_type and quad.object not in classes):
-                        continue
-                    if into is None:
-                        part = found.get(domain) if found else None
-                        if part is None:
-                            part = found[domain] = Parts([], [])
-                        into = part.added if is_added else part.removed
-                    into.append(quad)
+                if domain is None:
+                    continue
+                is_type = read.get(quad.predicate)
+                if is_type is None or (is_type and quad.object not in classes):
+                    continue
+                if into is None:
+                    part = found.get(domain) if found else None
+                    if part is None:
+                        part = found[domain] = Parts([], [])
+                    into = part.added if is_added else part.removed
+                into.append(quad)
         return found, graphs
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """What is derived from at once, and what may wait; None where nothing can."""
         if self._parting is None or self._parting.relevance is not relevance:
-            self._parting = Parting(self.predicates, self.program.classes, relevance)
+            self._parting = Parting(self.predicates, self.program.classes, self.silence, relevance)
         return self._parting.part(delta, kinds)
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:

@@ -59,6 +59,7 @@ class Filling:
 
     def add(self, past: Iterable[Element]) -> None:
         """Further elements, behind those that are there."""
+        watermark, sees = self.watermark, self.window.sees
         for element in past:
             self._order += 1
             key, arrival = element.key, element.arrival
@@ -69,10 +70,11 @@ class Filling:
                 verdict = self.units.admit(key, element, arrival)
                 if verdict is Verdict.CHANGES:
                     self._changed[key] = self._order
-            self.watermark.hear(element, arrival)
-            if verdict is not Verdict.LATE and self.window.sees(key):
-                time = self.watermark.time(element, arrival)
-                if not self.watermark.is_dropped(time, arrival):
+            if watermark.is_of_stream:
+                watermark.hear(element, arrival)
+            if verdict is not Verdict.LATE and sees(key):
+                time = watermark.time(element, arrival)
+                if not watermark.drops or not watermark.is_dropped(time, arrival):
                     self._waiting.append((element, time, self._order))
 
     def end_series(self, key: Key) -> None:

@@ -1,5 +1,6 @@
 """Events of several gateways behind a position: what happened while nobody asked comes, once."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,7 +13,7 @@ from websockets.asyncio.client import ClientConnection
 from gateway.app.gateway import Gateway
 from gateway.config.events import EventsSettings
 from tests.gateway.app.test_federated_gateways import NAMES, config, tell, whole
-from tests.gateway.app.test_windows_at_the_gates import notification, socket
+from tests.gateway.app.test_windows_at_the_gates import http, notification, socket
 from tests.kit.gateways import PREFIXES, free_port, running, update
 
 pytest.importorskip("zenoh", reason="the extra federation is not installed")
@@ -22,14 +23,16 @@ EVERY = f"{PREFIXES} SELECT ?v {{ {{ ?s <urn:p> ?v }} UNION {{ ?s sosa:hasSimple
 
 
 @asynccontextmanager
-async def house(folder: Path, *, log: bool) -> AsyncIterator[dict[str, Gateway]]:
+async def house(folder: Path, *, log: bool | None = None) -> AsyncIterator[dict[str, Gateway]]:
+    """Three gateways; `log` None is as [federation] alone has it."""
     ports = {name: free_port() for name in NAMES}
     async with AsyncExitStack() as stack:
         opened = {}
         for name in NAMES:
             made = config(folder / name, name, ports)
-            kept = made.model_copy(update={"events": EventsSettings(log=log)})
-            opened[name] = await stack.enter_async_context(running(kept))
+            if log is not None:
+                made = made.model_copy(update={"events": EventsSettings(log=log)})
+            opened[name] = await stack.enter_async_context(running(made))
         yield opened
 
 
@@ -45,8 +48,21 @@ async def told(client: ClientConnection, count: int) -> dict[str, list[str]]:
     return found
 
 
+async def until_confirmed(opened: Gateway, peer: str) -> None:
+    """Return once a peer has confirmed all events that this gateway keeps."""
+    async with http(opened) as client:
+        while True:
+            members = (await client.get("/federation")).json()["members"]
+            if next(each for each in members if each["name"] == peer)["event_log_bytes"] == 0:
+                break
+            await asyncio.sleep(0.1)
+        text = (await client.get("/metrics")).text
+        assert f'sosa_gateway_federation_event_log_bytes{{peer="{peer}"}} 0' in text
+        assert "\nsosa_gateway_event_log_bytes 0" not in text
+
+
 async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
-    async with house(tmp_path, log=True) as opened:
+    async with house(tmp_path) as opened:
         async with socket(opened["hall"]) as client:
             first = await whole(client, EVERY, mode="event")
         for number in range(3):
@@ -64,6 +80,7 @@ async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
                 "cellar": ["20", "21", "22"],
                 "hall": ["10", "11", "12"],
             }
+            await until_confirmed(opened["attic"], "hall")
 
 
 async def test_without_a_log_what_is_lost_is_said(tmp_path: Path) -> None:

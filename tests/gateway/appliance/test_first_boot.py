@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -224,6 +225,10 @@ def test_what_is_wrong_is_told_and_the_rest_is_done(places: Places) -> None:
         (b"\xff\xfe[\x00d\x00", "no text in UTF-8"),
         (b"#" * 70_000, "more than 65536 bytes"),
         (b"a = " + b"[" * 5000 + b"]" * 5000, "nested too deeply"),
+        (b"http." + b".".join([b"a"] * 20_000) + b" = 1", "nested too deeply"),
+        (b"[device." + b".".join([b"a"] * 500) + b"]\n", "nested too deeply"),
+        (b"[http]\nport = " + b"9" * 5000, "cannot be understood"),
+        (b"[http]\nport = 0x" + b"f" * 20_000, "too large for any setting"),
     ],
 )
 def test_a_file_that_cannot_be_read_costs_nothing_but_itself(
@@ -249,6 +254,8 @@ HOSTILE = [
     f'ssh_keys = ["{SSH_KEY}\\nssh-rsa x"]',
     'ethernet = { address = "1.2.3.4/24\\nDNS=6.6.6.6" }',
     'ethernet = { address = "nowhere" }',
+    'ethernet = { address = "192.168.1.5" }',
+    'timezone = "localtime"',
     'claim_code = "0000000000"',
     'claim_code = "AAAA"',
     'broker_password = "a\\nb"',
@@ -275,13 +282,37 @@ def test_a_hostile_wish_is_told_and_writes_nothing(places: Places, wish: str) ->
     }
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[device.wifi]\nssid = "home"\npasword = "hunter-22"\n',
+        '[mqtt]\npasswort = "hunter-22"\n',
+        '[device]\nclaimcode = "hunter-22"\n',
+        '[shipping]\nto = "sftp://me:hunter-22@backup.lan/house"\n',
+    ],
+)
+def test_a_secret_whose_name_is_mistyped_is_wiped_too(places: Places, text: str) -> None:
+    write(places, text)
+    first_boot(places)
+    assert "hunter-22" not in everything(places.boot)
+
+
 def test_the_data_stay_where_they_are(places: Places) -> None:
     write(places, '[gateway]\ndata_dir = "/etc"\n')
     first_boot(places)
     assert str(config(places).gateway.data_dir) == "/var/lib/sosa-gateway"
 
 
-@pytest.mark.parametrize("text", ["http = 3", "[mqtt.users.a]\nb = 1", "[[http]]\nport = 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http = 3",
+        "[mqtt.users.a]\nb = 1",
+        "[[http]]\nport = 1",
+        "[mqtt.users]\na = 1\nb = 2",
+        '[[modbus.buses]]\nname = 3\ndevice = 4\nline = "x"',
+    ],
+)
 def test_settings_of_the_wrong_shape_are_told_and_left_out(places: Places, text: str) -> None:
     write(places, text)
     assert "Not everything" in first_boot(places)
@@ -328,11 +359,11 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     write(places, GOOD)
     left, real = [writes], durable_files.write_durably
 
-    def cut(path: Path, content: bytes, mode: int) -> None:
+    def cut(path: Path, content: bytes, mode: int, like: os.stat_result | None = None) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise PowerCut
-        real(path, content, mode)
+        real(path, content, mode, like)
 
     with monkeypatch.context() as patched:
         for each in (module, claim_code, secrets):
@@ -344,6 +375,35 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     assert config(places).mqtt.host == "broker.lan"
     assert (places.data / "etc/hostname").read_text() == "kitchen-1\n"
     assert not (places.boot / "gateway.toml").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.parametrize("steps", range(3))
+def test_a_power_cut_leaves_no_settings_that_the_gateway_cannot_read(
+    places: Places, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    os.chown(places.state, 4711, 4712)
+    left, real = [steps], {name: getattr(os, name) for name in ("chown", "chmod")}
+
+    def cut_before(name: str) -> Callable[..., None]:
+        def step(*arguments: Any, **named: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise PowerCut
+            real[name](*arguments, **named)
+
+        return step
+
+    with monkeypatch.context() as patched:
+        for name in real:
+            patched.setattr(os, name, cut_before(name))
+        with suppress(PowerCut):
+            first_boot(places)
+    first_boot(places)
+    file = places.data / "etc/sosa-gateway/gateway.toml"
+    for each, mode in ((file.parent, 0o750), (file, 0o640)):
+        found = each.stat()
+        assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (0, 4712, mode)
 
 
 def test_the_command_prints_what_the_report_says(
@@ -394,6 +454,11 @@ def test_a_new_device_opens_what_it_serves_by_tls_and_nothing_else(places: Place
         ('[mqtt]\nmode = "mosquitto"\n', "8443, 8883, 9443"),
         ("[tls]\nhttp_port = 443\nwebsocket_port = 0\nmqtt_port = 0\n", "443"),
         ('[mqtt]\nhost = "127.0.0.1"\n', "8443, 9443"),
+        ('[federation]\nvia = "hub.lan"\n', "7447, 7448, 8443, 8883, 9443"),
+        (
+            '[federation]\nvia = "hub.lan"\nlisten = "0.0.0.0:99999"\njoin_port = 80\n',
+            "80, 8443, 8883, 9443",
+        ),
     ],
 )
 def test_the_open_ports_are_those_of_the_settings(places: Places, wish: str, ports: str) -> None:

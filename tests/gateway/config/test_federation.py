@@ -5,6 +5,7 @@ from pydantic import ValidationError
 from pyoxigraph import NamedNode
 
 from gateway.config.federation import FederationSettings
+from gateway.config.settings import Config
 from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.terms import DEFAULT_GRAPH
 
@@ -46,3 +47,18 @@ def test_peers_may_read_what_is_written_and_the_default_graph_else() -> None:
     assert some.may_read() == frozenset()
     expected = {"hall": {DEFAULT_GRAPH, NamedNode("urn:g")}, "yard": frozenset()}
     assert some.peer_may_read() == expected
+
+
+def test_events_are_kept_where_others_may_miss_them() -> None:
+    alone: dict[str, str] = {}
+    listening = {"listen": "127.0.0.1:7447"}
+    for federation, log, kept in (
+        (alone, "federation", False),
+        (listening, "federation", True),
+        ({"via": "attic.local"}, "federation", True),
+        (listening, False, False),
+        (alone, True, True),
+    ):
+        config = Config.model_validate({"federation": federation, "events": {"log": log}})
+        assert config.keeps_events is kept
+    assert not Config().keeps_events

@@ -108,15 +108,14 @@ class LoopbackPair:
 class ZenohPair:
     def __init__(self) -> None:
         pytest.importorskip("zenoh", reason="the extra federation is not installed")
-        self._ports = {A: free_port(), B: free_port()}
+        self.at = {each: f"127.0.0.1:{free_port()}" for each in (A, B)}
 
     def end(self, name: str) -> Carrier:
         return self.end_by(name, None)
 
     def end_by(self, name: str, tls: TlsFiles | None) -> Carrier:
         other = B if name == A else A
-        at = {each: f"127.0.0.1:{port}" for each, port in self._ports.items()}
-        return ZenohCarrier(name, [other], Endpoints((at[name],), (at[other],), tls))
+        return ZenohCarrier(name, [other], Endpoints((self.at[name],), (self.at[other],), tls))
 
     def wait(self, waiting: "queue.SimpleQueue[object]") -> object:
         return waiting.get(timeout=WAIT_S)
@@ -222,6 +221,36 @@ def test_a_certificate_of_another_ca_brings_nothing(tmp_path: Path) -> None:
             member.close()
     finally:
         one.close()
+
+
+def test_a_link_of_who_is_no_member_any_more_is_closed(tmp_path: Path) -> None:
+    """The removed one has a certificate that is good; a member's link beside it stays."""
+    pair, ca = ZenohPair(), Authority(tmp_path, "ca")
+    one, ear = pair.end_by(A, ca.issue(A)), Ear()
+    gone_at, links = f"127.0.0.1:{free_port()}", queue.SimpleQueue[tuple[str, str]]()
+    gone = ZenohCarrier("gone", [A], Endpoints((gone_at,), (pair.at[A],), ca.issue("gone")))
+    member = pair.end_by(B, ca.issue(B))
+    try:
+        ear.listen(one)
+        Ear().listen(gone)
+        info = gone._session.info  # it is the removed one's, whoever wrote its program
+        listener = info.declare_link_events_listener(
+            lambda event: links.put((str(event.kind), event.link.auth_identifier)), history=True
+        )
+        for _ in range(2):  # it comes again, and is turned away again
+            while links.get(timeout=WAIT_S) != ("SampleKind.DELETE", A):
+                pass
+        Ear().listen(member)
+        assert ear.presence.get(timeout=WAIT_S) == (B, True)
+        member.send(A, Channel.DATA, b"true")
+        assert ear.messages.get(timeout=WAIT_S) == Received(B, Channel.DATA, b"true")
+        while links.get(timeout=WAIT_S) != ("SampleKind.DELETE", A):
+            pass
+        assert ear.presence.empty()
+        listener.undeclare()
+    finally:
+        for each in (one, gone, member):
+            each.close()
 
 
 def test_off_loopback_there_is_tls_alone() -> None:

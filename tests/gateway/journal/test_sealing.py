@@ -10,6 +10,7 @@ import pytest
 
 from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, Origin, read_journal
+from gateway.journal.events import Events
 from gateway.journal.names import SegmentName, raw_segments
 from gateway.journal.record import SCHEMA
 from gateway.journal.sealing import inspect
@@ -139,6 +140,16 @@ def test_a_damaged_or_missing_sealed_segment_is_told_as_a_gap(tmp_path: Path) ->
         gap, left = journal.manifest.sealed()
         assert (gap.reason, gap.name.start, gap.count) == ("damaged", first.name.start, 10)
         assert left == second
+
+
+def test_of_what_is_gone_the_last_is_remembered_whatever_the_gateway_was_called() -> None:
+    """A way back to an older store asks whether the journal has all since."""
+    events, again = Events(), Events()
+    for gateway, epoch in (("zeta", 1_700_000_000), ("alpha", 1_800_000_000), ("alpha", 99)):
+        events.forget(f"{gateway}-{epoch:08d}-000000000001-5-0123456789ab.jsonl.gz")
+    for line in events.summary():
+        again.learn(json.loads(line))
+    assert {SegmentName.parse(each).start.epoch for each in again.gone} == {1_800_000_000}
 
 
 def test_an_epoch_is_never_used_again(tmp_path: Path) -> None:

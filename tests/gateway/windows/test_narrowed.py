@@ -1,4 +1,7 @@
-"""A window that is told what is wanted of it tells that, and what several elements may have."""
+"""A window that is told what is wanted of it tells that, and what several elements may have.
+
+One of which nothing is wanted tells nothing, and knows what it has.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -6,6 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Triple
 
 from gateway.windows import Change, Content, Streams, Window
+from gateway.windows.items import Items
 from gateway.windows.parted import MADE_BYTES
 from gateway.windows.timeline import Timeline
 from tests.gateway.windows.script import (
@@ -87,7 +91,9 @@ def _sides(
 
 
 def _is_told(triple: Triple, wanted: set[NamedNode | None] | None) -> bool:
-    return wanted is None or None in wanted or triple.predicate in {*wanted, NamedNode("urn:n")}
+    if wanted is None or None in wanted:
+        return True
+    return bool(wanted) and triple.predicate in {*wanted, NamedNode("urn:n")}
 
 
 def test_what_is_wanted_is_weighed() -> None:
@@ -120,6 +126,33 @@ def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch)
         assert set(element.triples) <= set(content)
         assert len(content) == len(others) + len(element.triples)
     assert content.expired == 39
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        Window(STREAMS[0], elements=400),
+        Window(STREAMS[0], triples=900),
+    ],
+)
+def test_a_unit_that_changes_costs_no_more_in_a_window_that_counts(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams = Streams()
+    content = streams.open(window, BEGIN, complete_since=0)
+    others = [Draft((triple,), -1, KEYS[2], "urn:C", False) for triple in TRIPLES[:3] * 100]
+    streams.step(BEGIN, {STREAMS[0]: [each.element(BEGIN) for each in others]})
+    with monkeypatch.context() as patch:
+        patch.setattr(Items, "__iter__", lambda _: pytest.fail("all are looked at"))
+        for turn in range(40):
+            element = Draft((TRIPLES[3 + turn % 2],), 0, KEYS[0], UNITS[turn % 2], False)
+            streams.step(BEGIN, {STREAMS[0]: [element.element(BEGIN)]})
+    for turn in range(200):
+        element = Draft((TRIPLES[3 + turn % 2],), 0, KEYS[0], UNITS[turn % 2], False)
+        streams.step(BEGIN, {STREAMS[0]: [element.element(BEGIN)]})
+        assert set(content) == {*TRIPLES[:3], TRIPLES[3 + turn % 2]}
+        assert content.info().elements == len(others) + 1
+    assert content.expired == 239
 
 
 def test_windows_that_are_opened_later_leave_others_where_the_clock_is() -> None:

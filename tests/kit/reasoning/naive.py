@@ -37,6 +37,7 @@ from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
 from gateway.store.quad_index import QuadIndex
 from gateway.store.readable import GraphNode, Source
+from gateway.store.update import BoundUpdate
 from tests.kit.reasoning.fixpoint.closure import (
     DOMAIN,
     NOTHING,
@@ -170,6 +171,11 @@ class NaiveReasoner:
         special = self._into | {ONTOLOGY_GRAPH, *delta.graphs_created, *delta.graphs_dropped}
         may_wait = relevance == NOTHING_MATTERS and touched.isdisjoint(special)
         return Parted(Delta(), Delta(), delta) if may_wait else None
+
+    def is_silent(self, bound: Iterable[BoundUpdate]) -> bool:
+        """It looks at everything."""
+        del bound
+        return False
 
     def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
         """The change of what is asserted and follows; never of a part.

@@ -16,6 +16,7 @@ VENDOR_ARCHIVE = "http://archive.raspberrypi.com/debian"
 COMMON = (
     "systemd-sysv",
     "systemd-resolved",
+    "libidn2-0",  # resolved loads it where it is, and without it finds no name of its own to tell
     "systemd-timesyncd",
     "systemd-zram-generator",
     "udev",

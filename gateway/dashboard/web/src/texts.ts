@@ -438,6 +438,32 @@ export const texts = {
     otherUnits: (units: string) => `The limit holds for values in ${units} as well.`,
     replaced: "The sentence has replaced your text.",
 
+    scope: {
+      title: "Asked of",
+      here: "this gateway",
+      all: (count: number) => `all ${count} gateways`,
+      some: "some gateways",
+      mode: "How",
+      modes: { union: "together", each: "each on its own", event: "each event alone" },
+      means: {
+        union: "On what all of them know, as if it stood in one place: a row may join what two of them heard.",
+        each: "Each answers on what it knows itself; every row says which one.",
+        event: "Of each message and each request alone, as it happens: rows only come.",
+      },
+      onlyWatched: "Events are watched: they are told as they happen.",
+      onlyHere: "Saved questions, and rules, are asked of this gateway alone.",
+      standing: "Gateways in this answer",
+      stands: (position: string) => `It is in the answer as of ${position}.`,
+      states: {
+        stale: "It is away: the answer keeps what it last said.",
+        missing: "It has not told what the question needs, and is not in the answer.",
+      },
+      missing: "not in the answer",
+      stale: "away, as it was",
+      staleWord: "away",
+      staleSince: (time: string) => `It is away since ${time}: this is what it last said.`,
+    },
+
     windows: {
       title: "Windows",
       add: "Look at the last minutes",
@@ -635,6 +661,7 @@ export const texts = {
       questions: "Questions",
       quarantine: "Quarantine",
       connected: "Connected",
+      gateways: "Gateways",
       clients: "Clients",
       configuration: "Configuration",
       backup: "Backup",
@@ -759,6 +786,32 @@ export const texts = {
     letIn: "Let in",
     secretOf: (name: string) => `The secret of ${name}. It is shown only now.`,
     kept: "I have kept it",
+
+    gateways: {
+      title: "Other gateways",
+      here: (name: string, position: string) => `This is ${name}, at ${position}.`,
+      nobody: "No other gateway is a member yet.",
+      nobodyHow: "sosa-gateway federation create makes a federation here, join brings a gateway into it.",
+      allThere: "All of them are here.",
+      away: (count: number) => (count === 1 ? "1 of them is not here." : `${count} of them are not here.`),
+      states: { up: "here", away: "away", closed: "not listened to" } as Record<string, string>,
+      nothing: "nothing known yet",
+      columns: {
+        name: "Gateway",
+        state: "State",
+        since: "Since",
+        lag: "Lag",
+        position: "Position",
+        entries: "Entries",
+        replica: "Quads here",
+        waiting: "Quads waiting",
+        log: "Events not confirmed",
+        rate: "Bytes/s",
+        resyncs: "Resyncs",
+        gaps: "Gaps",
+      },
+      lag: (seconds: string) => `${seconds} s`,
+    },
 
     backup: {
       make: "Put everything away as a file",

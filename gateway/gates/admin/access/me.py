@@ -3,7 +3,7 @@
 The first thing that a page asks, before anybody has signed in: it offers what is allowed alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,11 +15,13 @@ from gateway import __version__
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import GateOf, served_by
 from gateway.gates.http.json_router import Answer, JsonRouter
-from gateway.security.policy import EVERYTHING, Policy
+from gateway.security.policy import EVERYTHING, Capability, Policy
 from gateway.security.policy_text import words_of
 from gateway.security.principal import Principal
 
 PATH = "/me"
+
+_OF_GATEWAYS = {Capability.FEDERATE, Capability.OPERATIONS}
 
 NOBODY = Principal("", Policy())
 """Who shows nothing, where clients are asked who they are."""
@@ -29,7 +31,8 @@ class MeTold(Answer):
     """Who asks; `identity` is null where nobody is asked, and for who shows no token.
 
     `policy` has the words of `sosa-gateway client add`, by the kind of right; it is there with an
-    identity. `claimable`: clients are asked who they are, and there is none yet.
+    identity. `claimable`: clients are asked who they are, and there is none yet. `gateways` are
+    those of the federation, this one among them, for who may ask them or look after them.
     """
 
     secured: bool
@@ -39,16 +42,21 @@ class MeTold(Answer):
     claimable: bool
     version: str
     name: str
+    gateways: list[str] = Field(default_factory=list)
     policy: dict[str, list[str]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class MeGate:
-    """Tells who asks; `name` is that of the machine, `is_claimable` whether there is no client."""
+    """Tells who asks; `name` is that of the machine, `is_claimable` whether there is no client.
+
+    `gateways` are those of the federation, none where there is none.
+    """
 
     is_secured: bool
     name: str
     is_claimable: Callable[[], bool] = lambda: False
+    gateways: Callable[[], Collection[str]] = tuple
 
     def me(self, principal: Principal) -> MeTold:
         """As the guard knows them."""
@@ -61,6 +69,7 @@ class MeGate:
             claimable=self.is_secured and self.is_claimable(),
             version=__version__,
             name=self.name,
+            gateways=sorted(self.gateways()) if policy.capabilities & _OF_GATEWAYS else [],
         )
         return told.model_copy(update={"policy": words_of(policy)}) if told.identity else told
 

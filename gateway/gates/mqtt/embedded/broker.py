@@ -150,6 +150,22 @@ class EmbeddedBroker:
             raise BadRequestError(f"QoS {qos} does not exist")
         self._broker.exchange.route(Publish(topic, payload, qos, retain, expires_s=expires_s))
 
+    def listens(self, topic: str) -> bool:
+        """Whether somebody may have it who named the first level of the topic in a filter."""
+        level = topic.partition("/")[0] + "/"
+        return any(
+            name.startswith(level)
+            for each in self._broker.listeners(topic)
+            for name in each.filters
+        )
+
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Send with QoS 0 to who is connected; False: nobody listens."""
+        if not self._broker.listeners(topic):
+            return False
+        self._broker.exchange.route(Publish(topic, payload, 0))
+        return True
+
     def user_of(self, client_id: str) -> str | None:
         """The authenticated user of a client's session; None for an anonymous one."""
         return self._broker.user_of(client_id)

@@ -23,6 +23,10 @@ from gateway.runtime.log_lines import LogLines
 
 log = logging.getLogger(__name__)
 
+_ROOM = (
+    "clear retained messages, or raise [mqtt] retained_messages, retained_bytes, "
+    "{0}retained_messages or {0}retained_bytes"
+)
 LINE_EACH_S = 600.0
 BROKEN_EACH_S = 60.0
 
@@ -50,6 +54,8 @@ class MessageExchange:
                 settings.max_retained_bytes,
                 settings.max_client_retained,
                 settings.max_client_retained_bytes,
+                settings.max_own_retained,
+                settings.max_own_retained_bytes,
             )
         )
         self.closing = False
@@ -136,8 +142,7 @@ class MessageExchange:
                     "topic": publish.topic,
                     "instead": "an older one of the client with most" if is_kept else "",
                     "times": times,
-                    "hint": "clear retained messages, or raise [mqtt] retained_messages, "
-                    "retained_bytes, client_retained_messages or client_retained_bytes",
+                    "hint": _ROOM.format("own_" if owner == GATEWAY else "client_"),
                 },
             )
 

@@ -10,17 +10,19 @@ from dataclasses import dataclass, field
 from gateway.gates.mqtt.embedded.frames import Publish
 
 GATEWAY = ""
-"""The owner of what the gateway itself has retained, which goes for nobody."""
+"""The owner of what the gateway itself has retained: it goes for nobody, and nobody for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetainedLimits:
-    """In all, and of one owner; bytes are those of payloads and topics."""
+    """Of all devices, of one owner and of the gateway; bytes are those of payloads and topics."""
 
     topics: int
     total_bytes: int
     owner_topics: int
     owner_bytes: int
+    own_topics: int = 10_000
+    own_bytes: int = 16_777_216
 
 
 @dataclass(slots=True)
@@ -34,8 +36,9 @@ class _Share:
 class RetainedMessages:
     """One message for each topic; an empty payload removes it [MQTT-3.3.1-10].
 
-    Beyond its own share an owner's new message is refused. Beyond the whole, the owner who has more
-    than the newcomer, and most of all, loses its oldest; `refused` counts both.
+    Beyond its own share an owner's new message is refused, the gateway's too. Beyond the whole, of
+    which the gateway's are no part, the owner who has more than the newcomer, and most of all,
+    loses its oldest; `refused` counts both.
 
     >>> retained = RetainedMessages(RetainedLimits(2, 100, owner_topics=1, owner_bytes=100))
     >>> [retained.keep(Publish(topic, b"1"), owner) for topic, owner in ("aA", "bA", "cB")]
@@ -62,7 +65,7 @@ class RetainedMessages:
         if not publish.payload:
             return True
         size = _size(publish)
-        if not self._fits_share(owner, size) or not self._made_room(owner, size):
+        if not self._fits_share(owner, size) or not self._has_room(owner, size):
             self.refused += 1
             return False
         self._by_topic[publish.topic] = publish, owner
@@ -78,16 +81,20 @@ class RetainedMessages:
 
     def _fits_share(self, owner: str, size: int) -> bool:
         share, limits = self._shares.get(owner, _Share()), self._limits
-        return owner == GATEWAY or (
-            len(share.topics) < limits.owner_topics and share.size + size <= limits.owner_bytes
-        )
+        topics, most_bytes = limits.owner_topics, limits.owner_bytes
+        if owner == GATEWAY:
+            topics, most_bytes = limits.own_topics, limits.own_bytes
+        return len(share.topics) < topics and share.size + size <= most_bytes
 
-    def _made_room(self, owner: str, size: int) -> bool:
-        own = self._shares.get(owner, _Share())
-        while len(self._by_topic) >= self._limits.topics:
+    def _has_room(self, owner: str, size: int) -> bool:
+        """Whether there is room, or has been made; the gateway's share is apart."""
+        if owner == GATEWAY:
+            return True
+        own, ours = self._shares.get(owner, _Share()), self._shares.get(GATEWAY, _Share())
+        while len(self._by_topic) - len(ours.topics) >= self._limits.topics:
             if not self._lose_one(lambda share: len(share.topics), len(own.topics) + 1):
                 return False
-        while self._bytes + size > self._limits.total_bytes:
+        while self._bytes - ours.size + size > self._limits.total_bytes:
             if not self._lose_one(lambda share: share.size, own.size + size):
                 return False
         return True

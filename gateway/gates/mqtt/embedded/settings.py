@@ -77,10 +77,10 @@ class BrokerSettings:
     `max_inflight` bounds, for each connection and direction, messages that wait for an answer: of
     the gateway's store (inbound) or of the subscriber (outbound). `max_queued` messages and
     `max_queued_bytes` of payload wait behind that window, connected or not; what passes either
-    bound is dropped, newest first, and counted. Retained messages beyond
-    `max_retained` topics or `max_retained_bytes`, in all and `..._client_...` of one client, are
-    passed on but not retained. A persistent session is
-    forgotten `session_expiry_s` after its client left; of those whose clients are away, beyond
+    bound is dropped, newest first, and counted. Retained messages beyond `max_retained` topics or
+    `max_retained_bytes`, in all and `..._client_...` of one client, are passed on but not retained,
+    and so are the gateway's own beyond `max_own_...`. A persistent session is forgotten
+    `session_expiry_s` after its client left; of those whose clients are away, beyond
     `max_sessions`, or `max_client_sessions` of a client, the one goes that is away longest. Beyond
     the connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
     without an accepted CONNECT. `$SYS` is told at SUBSCRIBE and each `status_interval_s`; 0: never.
@@ -111,6 +111,8 @@ class BrokerSettings:
     max_client_retained: int = _MQTT.client_retained_messages
     max_retained_bytes: int = _MQTT.retained_bytes
     max_client_retained_bytes: int = _MQTT.client_retained_bytes
+    max_own_retained: int = _MQTT.own_retained_messages
+    max_own_retained_bytes: int = _MQTT.own_retained_bytes
     status_interval_s: float = _MQTT.status_interval_s
     web_socket_port: int | None = None
     names: Names = field(default_factory=Names)

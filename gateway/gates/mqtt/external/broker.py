@@ -139,6 +139,13 @@ class ExternalBroker:
         self._commands.put(Command(topic, payload, qos, retain, monotonic() + within_s))
         self._waker.wake()
 
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Send with QoS 0 where that goes out now; False: it does not."""
+        if not self.is_connected or self._commands.is_half_full:
+            return False
+        self.publish(topic, payload, 0, False)
+        return True
+
     def _make_client(self) -> BufferedClient:
         settings = self._settings
         client = BufferedClient(

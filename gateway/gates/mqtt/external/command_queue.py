@@ -50,6 +50,11 @@ class CommandQueue:
         self._most_qos = 2
         self._largest = 0
 
+    @property
+    def is_half_full(self) -> bool:
+        """Whether what is no command should leave the room to those that are."""
+        return len(self._commands) + len(self.waiting) >= MOST_COMMANDS // 2
+
     def put(self, command: Command) -> None:
         """Send a command soon; where too many wait already it is dropped."""
         if len(self._commands) + len(self.waiting) >= MOST_COMMANDS:

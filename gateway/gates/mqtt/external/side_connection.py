@@ -22,13 +22,17 @@ LIVE = SubscribeOptions(qos=1, noLocal=True, retainHandling=SubscribeOptions.RET
 """Nothing that the broker had kept, nothing that came over the same connection."""
 
 
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
 class SideConnection:
     """Subscribes to `filters`, again at each connection.
 
-    In paho's thread `on_message` is called with each message, `on_refused` where the broker
-    does not let us in, once until it says otherwise. With a `window` that many messages of QoS
-    1 or 2 may be on their way to us, and `acknowledge` says that one is done with; without one
-    they are acknowledged at once.
+    In paho's thread `on_message` is called with each message, `on_connected` when the broker has
+    let us in, `on_refused` where it does not, once until it says otherwise. With a `window` that
+    many messages of QoS 1 or 2 may be on their way to us, and `acknowledge` says that one is done
+    with; without one they are acknowledged at once.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class SideConnection:
         options: SubscribeOptions,
         on_message: Callable[[MQTTMessage], None],
         on_refused: Callable[[ReasonCode], None],
+        on_connected: Callable[[], None] = _nothing,
         window: int = 0,
     ) -> None:
         self.largest = 0
@@ -50,6 +55,7 @@ class SideConnection:
         self._mark = settings.mark
         self._filters = [(each, options) for each in filters]
         self._on_refused = on_refused
+        self._on_connected = on_connected
         self._refused_for = ""
         self._window = window
 
@@ -97,3 +103,4 @@ class SideConnection:
             return
         self.largest = getattr(properties, "MaximumPacketSize", 0)
         client.subscribe(self._filters)
+        self._on_connected()

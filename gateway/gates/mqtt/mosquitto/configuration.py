@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from gateway.config.settings import Config
+from gateway.errors import ConfigurationError
 
 CONFIGURATION, PASSWORDS, RULES = "mosquitto.conf", "passwords", "acl"
 CERTIFICATE, KEY = "server.crt", "server.key"
@@ -26,8 +27,12 @@ def is_open(config: Config) -> bool:
 
 
 def configuration(config: Config) -> str:
-    """The text of mosquitto.conf. File names are absolute."""
-    return HEAD + "".join(f"{line}\n" for line in _lines(config))
+    """The text of mosquitto.conf. File names are absolute. Raises ConfigurationError."""
+    lines = list(_lines(config))
+    for line in lines:
+        if not line.isprintable():  # or it would be two, of which one says something else
+            raise ConfigurationError(f"mosquitto.conf cannot say {line!r}", "see [mqtt]")
+    return HEAD + "".join(f"{line}\n" for line in lines)
 
 
 def _lines(config: Config) -> Iterator[str]:

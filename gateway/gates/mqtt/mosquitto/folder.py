@@ -11,7 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from gateway.errors import StorageError
-from gateway.gates.mqtt.mosquitto.configuration import CONFIGURATION, HEAD
+from gateway.gates.mqtt.mosquitto.configuration import (
+    CERTIFICATE,
+    CONFIGURATION,
+    HEAD,
+    KEY,
+    PASSWORDS,
+    RULES,
+)
 from gateway.runtime.durable_files import remove_durably, write_durably
 from gateway.runtime.folders import disk_error
 
@@ -31,14 +38,18 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 
 def remove(folder: Path) -> bool:
-    """Take away the configuration, if it is one of ours; whether it was. Raises StorageError."""
+    """Take away what we have written, if the configuration is ours; whether it was.
+
+    The configuration first, without which nobody reads the others. Raises StorageError.
+    """
     path = folder / CONFIGURATION
     try:
         if not path.is_file() or not path.read_text(encoding="utf-8", errors="replace").startswith(
             HEAD
         ):
             return False
-        remove_durably(path)
+        for name in (CONFIGURATION, KEY, CERTIFICATE, PASSWORDS, RULES):
+            remove_durably(folder / name)
     except PermissionError:
         return False  # of somebody else's gateway
     except OSError as error:

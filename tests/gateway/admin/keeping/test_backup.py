@@ -1,12 +1,14 @@
 """A backup of a running gateway, restored by another one that then gives the same answers."""
 
 import asyncio
+import gzip
 import io
 import itertools
 import json
 import os
 import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -20,9 +22,10 @@ from gateway.admin.keeping.backup import DATA, HEAD
 from gateway.admin.keeping.replacement import finish
 from gateway.admin.keeping.restore import unpack
 from gateway.app.gateway import Gateway
+from gateway.appliance.upgrade.kept_data import require_all_since
 from gateway.cli.command import main
 from gateway.config.file import load_config
-from gateway.errors import BadRequestError, TooLargeError
+from gateway.errors import BadRequestError, TooLargeError, UpgradeError
 from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
@@ -249,6 +252,8 @@ def archive(folder: Path, *members: Member, **head: object) -> Path:
         "data/journal/x",
         "x",
         "settings/",
+        "settings//evil",
+        "settings/a\nb",
     ],
 )
 def test_a_path_leads_nowhere_else(tmp_path: Path, name: str) -> None:
@@ -257,6 +262,74 @@ def test_a_path_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     with path.open("rb") as source, pytest.raises(BadRequestError):
         unpack(tmp_path / "data", source)
     assert not list(tmp_path.rglob("evil"))
+
+
+@pytest.mark.parametrize("name", ["my house (1).ttl", "città/Brick 1.4.ttl", "a" * 200 + ".ttl"])
+def test_files_come_back_whatever_people_call_them(tmp_path: Path, name: str) -> None:
+    path = archive(tmp_path, Member(f"settings/{name}", b"content"))
+    (tmp_path / "data").mkdir()
+    with path.open("rb") as source:
+        assert unpack(tmp_path / "data", source).settings == {name: b"content"}
+
+
+def test_a_file_is_in_a_backup_once(tmp_path: Path) -> None:
+    for second in ("saved.jsap", "saved.jsap/x"):
+        path = archive(tmp_path, *(Member(f"{DATA}{n}", b"") for n in ("saved.jsap", second)))
+        (tmp_path / "data").mkdir(exist_ok=True)
+        with path.open("rb") as source, pytest.raises(BadRequestError, match="twice"):
+            unpack(tmp_path / "data", source)
+
+
+def raw(tmp_path: Path, *heads: tuple[bytes, bytes]) -> Path:
+    """A backup with these members behind its first, by kind and content."""
+    path, text = tmp_path / "raw.backup", json.dumps(HEAD_OF_ONE).encode()
+    with gzip.open(path, "wb", 1) as file:
+        for kind, content in ((tarfile.REGTYPE, text), *heads):
+            head = tarfile.TarInfo(HEAD)
+            head.type, head.size = kind, len(content)
+            file.write(head.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512))
+        file.write(bytes(1024))
+    (tmp_path / "data").mkdir()
+    return path
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_head_without_end_is_not_read_into_memory(tmp_path: Path, kind: bytes) -> None:
+    path = raw(tmp_path, (kind, bytes(20_000_000)))
+    tracemalloc.start()
+    try:
+        with path.open("rb") as source, pytest.raises(BadRequestError, match="longer than any"):
+            unpack(tmp_path / "data", source)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_heads_of_heads_are_refused(tmp_path: Path) -> None:
+    path = raw(tmp_path, *[(tarfile.XHDTYPE, b"11 path=xx\n")] * 3000)
+    with path.open("rb") as source, pytest.raises(BadRequestError, match="is no backup"):
+        unpack(tmp_path / "data", source)
+
+
+def test_settings_are_bounded_in_all(tmp_path: Path) -> None:
+    path = archive(tmp_path, *(Member(f"settings/{n}", bytes(1000)) for n in range(5)))
+    (tmp_path / "data").mkdir()
+    with (
+        path.open("rb") as source,
+        patch("gateway.admin.keeping.restore._SETTINGS_BYTES", 4500),
+        pytest.raises(TooLargeError, match="settings"),
+    ):
+        unpack(tmp_path / "data", source)
+
+
+@pytest.mark.parametrize(
+    "head", [{"format": float("inf")}, {"epoch": float("inf")}, {"made_at": "0001-01-01T00:00:00"}]
+)
+def test_a_head_with_impossible_numbers_is_refused(tmp_path: Path, head: dict[str, object]) -> None:
+    path = archive(tmp_path, **head)
+    (tmp_path / "data").mkdir()
+    with path.open("rb") as source, pytest.raises(BadRequestError, match="cannot be read"):
+        unpack(tmp_path / "data", source)
 
 
 def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:
@@ -424,7 +497,10 @@ async def test_a_backup_comes_back_by_http(tmp_path: Path) -> None:
 
 async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None:
     file = machine(tmp_path / "one")
+    (tmp_path / "one/data").mkdir()
+    (tmp_path / "one/data/coming.backup").write_text("what came before the power went")
     async with started(file) as gateway, httpx.AsyncClient() as client:
+        assert not list((tmp_path / "one/data").glob("*.backup"))
         url = f"http://{LOOPBACK}:{gateway.http_port}/restore"
         with patch("gateway.gates.admin.keeping._LEFT_FREE", 1 << 60):
             answer = await client.post(url, content=b"a backup")
@@ -434,6 +510,18 @@ async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None
         assert not list((tmp_path / "one/data").glob("*.backup"))
         let = gateway
     let_go(let)
+
+
+def test_a_restore_ends_the_way_back_to_data_from_before_an_upgrade(tmp_path: Path) -> None:
+    """A rollback later would put back a life that was left, with clients that were revoked."""
+    backup, data = archive(tmp_path, Member(f"{DATA}saved.jsap", b"new")), tmp_path / "data"
+    (data / "kept/1.0").mkdir(parents=True)
+    (data / "kept/1.0/kept.json").write_text('{"applied": ""}')
+    assert main(["restore", str(backup), "--config", str(tmp_path / "gateway.toml")]) == 0
+    finish(data)
+    assert (data / "saved.jsap").read_text() == "new"
+    with pytest.raises(UpgradeError, match="none of its own is kept"):
+        require_all_since(data, "1.0")
 
 
 def test_a_restore_that_is_killed_anywhere_leaves_the_old_or_the_new(

@@ -99,6 +99,12 @@ def test_an_address_that_is_not_reached_is_told(dist: Path) -> None:
         source(dist).newest(SYSTEM)
 
 
+@pytest.mark.parametrize("place", ["https://[::1", "https://a b.lan:x/", "http://releases.lan"])
+def test_what_is_no_address_is_told(dist: Path, place: str) -> None:
+    with pytest.raises((UpgradeError, ConfigurationError), match=r"cannot be had|no https address"):
+        Source(place, dist.parent / "key.pem").newest(SYSTEM)
+
+
 def test_a_release_that_is_longer_than_any_is_given_up(dist: Path) -> None:
     release = Release("2.0-1~deb13", NAME, "0" * 64)
     with (

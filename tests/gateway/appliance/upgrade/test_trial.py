@@ -41,8 +41,11 @@ class Systemd:
         self.manager = ServiceManager(str(folder / "notify"))
 
     def until_ready(self) -> None:
-        while b"READY=1" not in self._socket.recv(4096):
-            pass
+        """Nothing says that it serves, by which the updater would know that it lets people in."""
+        heard = b""
+        while b"READY=1" not in heard:
+            heard = self._socket.recv(4096)
+            assert b"serving" not in heard
 
     def close(self) -> None:
         self.manager.close()

@@ -17,7 +17,7 @@ from deploy.raspberrypi.builder.signing import public_pem, sign
 from gateway.admin.keeping.replacement import finish
 from gateway.appliance.upgrade import payload
 from gateway.appliance.upgrade import updater as updater_module
-from gateway.appliance.upgrade.slots import Slots
+from gateway.appliance.upgrade.slots import Slots, Trial
 from gateway.appliance.upgrade.source import Source, System
 from gateway.appliance.upgrade.updater import Updater
 from gateway.errors import ConflictError, UpgradeError
@@ -374,6 +374,29 @@ def test_who_is_interrupted_goes_back(device: Device) -> None:
     assert device.gateway.state() == before
     assert device.gateway.runs
     assert device.slots.trial is None
+
+
+def test_where_what_was_kept_has_gone_the_data_stay(device: Device) -> None:
+    """As a file system that was mended may leave them: nothing kept is no reason to lose more."""
+    device.release(SECOND)
+    device.updater().apply(device.source)
+    before = device.gateway.state()
+    device.slots.begin(Trial(SECOND, "", SECOND, ""))
+    shutil.rmtree(device.data / "kept")
+    assert device.updater().recover() == FIRST
+    assert device.gateway.state() == before
+
+
+def test_a_package_that_is_read_in_part_is_no_release(device: Device, tmp_path: Path) -> None:
+    """A disk that fails between two files, which looks like the end of the archive."""
+    device.release(SECOND)
+    (package,) = device.dist.glob("*.deb")
+    content = package.read_bytes()
+    last = content.rindex(b"./usr/lib/sosa-gateway/")
+    package.write_bytes(content[:last])
+    with pytest.raises(UpgradeError, match="disk cannot be read"):
+        payload.unpack(package, tmp_path / "incoming", tmp_path / "home")
+    assert not (tmp_path / "home").exists()
 
 
 def test_without_room_nothing_is_fetched(device: Device) -> None:

@@ -38,7 +38,7 @@ def total(values: list[Term]) -> Total:
     """A sum of these."""
     made = Total()
     for value in values:
-        made.add(value, 1, measured(value))
+        made.add(1, measured(value))
     return made
 
 
@@ -57,9 +57,9 @@ def test_sums_of_doubles_are_those_of_real_numbers_rounded_once(
 ) -> None:
     made = Total()
     for value in [*passing, *kept]:
-        made.add(Literal(value), 1, measured(Literal(value)))
+        made.add(1, measured(Literal(value)))
     for value in passing:
-        made.add(Literal(value), -1, measured(Literal(value)))
+        made.add(-1, measured(Literal(value)))
     exact = sum(map(Fraction, kept))
     try:
         expected = float(exact)
@@ -75,10 +75,10 @@ def test_a_mean_of_doubles_does_not_drift_in_many_steps() -> None:
     for _ in range(20_000):
         value = random.gauss(0, 1) * 10 ** random.randint(-12, 12)
         window.append(value)
-        made.add(Literal(value), 1, measured(Literal(value)))
+        made.add(1, measured(Literal(value)))
         if len(window) > 50:
             gone = Literal(window.pop(0))
-            made.add(gone, -1, measured(gone))
+            made.add(-1, measured(gone))
     assert made.sum() == Literal(float(sum(map(Fraction, window))))
 
 
@@ -87,7 +87,7 @@ def test_infinities_come_and_go(form: str) -> None:
     special = Literal(form, datatype=NamedNode(XSD + "double"))
     made = total([Literal(1.5), special])
     assert made.sum() == asked("SUM", [Literal(1.5), special])
-    made.add(special, -1, measured(special))
+    made.add(-1, measured(special))
     assert made.sum() == Literal(1.5)
 
 
@@ -100,10 +100,10 @@ def test_what_is_no_number_leaves_sum_and_mean_unbound_while_it_is_there(
     value: Term | None,
 ) -> None:
     made = total([Literal(2)])
-    made.add(value, 1, measured(value))
+    made.add(1, measured(value))
     assert made.sum() is None
     assert made.mean() is None
-    made.add(value, -1, measured(value))
+    made.add(-1, measured(value))
     assert made.sum() == Literal(2)
 
 
@@ -120,36 +120,32 @@ def test_the_ends_of_what_comes_and_goes(steps: list[tuple[int, bool]]) -> None:
     for value, comes in steps:
         if comes or value not in there:
             there.append(value)
-            made.add(Literal(value), 1, measured(Literal(value)))
+            made.add(1, measured(Literal(value)))
         else:
             there.remove(value)
-            made.add(Literal(value), -1, measured(Literal(value)))
+            made.add(-1, measured(Literal(value)))
         assert made.least() == (Literal(min(there)) if there else None)
         assert made.greatest() == (Literal(max(there)) if there else None)
 
 
 def test_of_equal_numbers_of_two_types_the_store_chooses() -> None:
     made = Extremes()
-    made.add(Literal(1), 1, measured(Literal(1)))
-    made.add(
-        canonical(Literal("1.0", datatype=_DECIMAL)),
-        1,
-        measured(canonical(Literal("1.0", datatype=_DECIMAL))),
-    )
-    made.add(Literal(2), 1, measured(Literal(2)))
+    made.add(1, measured(Literal(1)))
+    made.add(1, measured(canonical(Literal("1.0", datatype=_DECIMAL))))
+    made.add(1, measured(Literal(2)))
     with pytest.raises(UnsureError):
         made.least()
     assert made.greatest() == Literal(2)
-    made.add(Literal(1), -1, measured(Literal(1)))
+    made.add(-1, measured(Literal(1)))
     assert made.least() == canonical(Literal("1.0", datatype=_DECIMAL))
 
 
 def test_zeros_of_doubles_are_equal_and_two_terms() -> None:
     made = Extremes()
     for value in (0.0, 1.5):
-        made.add(Literal(value), 1, measured(Literal(value)))
+        made.add(1, measured(Literal(value)))
     assert made.least() == Literal(0.0)
-    made.add(Literal(-0.0), 1, measured(Literal(-0.0)))
+    made.add(1, measured(Literal(-0.0)))
     with pytest.raises(UnsureError):
         made.least()
     assert made.greatest() == Literal(1.5)
@@ -157,9 +153,9 @@ def test_zeros_of_doubles_are_equal_and_two_terms() -> None:
 
 def test_unlike_values_have_an_order_in_the_store_alone() -> None:
     made = Extremes()
-    made.add(Literal(1), 1, measured(Literal(1)))
+    made.add(1, measured(Literal(1)))
     with pytest.raises(UnsureError):
-        made.add(Literal("a"), 1, measured(Literal("a")))
+        made.add(1, measured(Literal("a")))
 
 
 @quick

@@ -177,3 +177,19 @@ def test_ranges_of_one_stream_read_an_element_once(monkeypatch: pytest.MonkeyPat
         world.do([Reading(99, 1, 7, None, None, 3)])  # what two elements say of one is joined
         world.do([Reading(100, 1, 7, None, None, 3)])
         assert len(reads) == 101
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_left_as_the_clock_was_set_back_and_comes_again_is_known_again(number: int) -> None:
+    clocks = Clocks()
+    engine = Engine.open(clock=lambda: clocks.wall, steady=lambda: clocks.steady)
+    with closing(engine):
+        world = World(clocks, engine)
+        for window in _WINDOWS[:number]:
+            world.subscribe(window)
+        world.do([Reading(0, 0, 1, 0, None, 3)])
+        world.do(Pass(0, -4 * _S))
+        world.do(Pass(4 * _S, 0))
+        world.do([Reading(0, 1, 5, 0, None, 3)])  # of one subject: each value with each sensor
+        (answer, *_) = world.answers.values()
+        assert sum(answer.values()) == 2

@@ -235,8 +235,10 @@ def test_random_readings_and_looks_are_as_of_a_reasoner_that_never_waits(seed: i
         triple = chance.choice((f"{term[0]} <urn:p> {term[1]}", f"{term[0]} a <urn:A>"))
         verb = chance.choice(("INSERT DATA", "DELETE DATA"))
         graph = chance.choice(("{}", "GRAPH <urn:g> {{ {} }}")).format(triple)
-        text = f"{verb} {{ {graph} }}"
-        engine.update(UpdateRequest(text, is_deferred=chance.random() < 0.8))
+        text, whole = f"{verb} {{ {graph} }}", {}
+        if chance.random() < 0.1:  # as an observation goes
+            text, whole = "DELETE WHERE { ?s ?p ?o }", {"s": NamedNode(term[0][1:-1])}
+        engine.update(UpdateRequest(text, whole, is_deferred=chance.random() < 0.8))
         late = max(late, waiting(engine))
         if chance.random() < 0.1:
             naive = NaiveReasoner(engine.store, engine.require_view().domains, bound=10_000)

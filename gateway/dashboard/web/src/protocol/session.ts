@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { ApiError, AwayError, api, authorizeBy, refused, send } from "./http";
 import { Subscriptions } from "./subscription";
 
-export type Capability = "mappings" | "command" | "operations" | "system";
+export type Capability = "mappings" | "command" | "operations" | "federate" | "system";
 
 export interface Me {
   secured: boolean;
@@ -12,6 +12,8 @@ export interface Me {
   capabilities: Capability[];
   everything: boolean;
   claimable: boolean;
+  /** Those of the federation, this one among them; none where there is none, or for who may not ask them. */
+  gateways: string[];
   /** Rights in the words of `client add`, by kind; there with an identity. */
   policy?: Record<string, string[]>;
   version: string;

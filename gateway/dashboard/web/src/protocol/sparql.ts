@@ -1,6 +1,7 @@
 /** QUERY and UPDATE over the SPARQL 1.1 Protocol. */
 
 import { send } from "./http";
+import type { Federated, Scope } from "./subscription";
 import type { Results, Row } from "./terms";
 
 const RESULTS = "application/sparql-results+json";
@@ -14,6 +15,21 @@ export async function ask(text: string, signal?: AbortSignal): Promise<Results> 
     ...(signal ? { signal } : {}),
   });
   return (await answer.json()) as Results;
+}
+
+/** The same of several gateways, with where they stood and who is missing: what is there is answered. */
+export async function askOver(text: string, scope: Scope, signal: AbortSignal): Promise<[Results, Federated]> {
+  const { gateways, mode } = scope;
+  const answer = await send("/query", {
+    method: "POST",
+    parameters: { gateways: gateways === "all" ? gateways : gateways.join(","), mode, missing: "allow" },
+    headers: { "Content-Type": "application/sparql-query", Accept: RESULTS },
+    body: text,
+    signal,
+  });
+  const listed = (name: string): string[] => answer.headers.get(name)?.split(/,\s*/) ?? [];
+  const positions = Object.fromEntries(listed("Federation-Position").map((each) => each.split("=", 2) as [string, string]));
+  return [(await answer.json()) as Results, { positions, missing: listed("Federation-Missing") }];
 }
 
 /** The rows of a SELECT. */

@@ -20,6 +20,27 @@ export interface WindowNow {
   elements: number;
 }
 
+/** Which gateways a question is asked of, and how they answer together (docs/federation.md). */
+export interface Scope {
+  gateways: "all" | readonly string[];
+  mode: "union" | "each" | "event";
+}
+
+/** Where gateways stood, by their ids: who has told nothing yet, and who is away since then (µs). */
+export interface Federated {
+  positions: Record<string, string>;
+  missing?: string[];
+  stale?: Record<string, number>;
+  merged?: boolean;
+}
+
+/** An event that answered with so many of the added rows, which stand in the order of the events. */
+export interface EventRows {
+  gateway: string;
+  time: number;
+  rows: number;
+}
+
 export interface Change {
   /** Whether this is the whole answer: forget what was told before. */
   first: boolean;
@@ -30,6 +51,10 @@ export interface Change {
   time: number;
   /** What each window has; with the whole answer alone. */
   windows?: Record<string, WindowNow>;
+  /** Of what was asked of several gateways. */
+  federation?: Federated;
+  /** Of what was asked of each event. */
+  events?: EventRows[];
 }
 
 export interface Listener {
@@ -55,6 +80,8 @@ interface Message {
     sequence: number;
     time?: number;
     windows?: Record<string, WindowNow>;
+    federation?: Federated;
+    events?: EventRows[];
     addedResults: Results;
     removedResults: Results;
   };
@@ -87,6 +114,7 @@ class Held implements Subscription {
     readonly sparql: string,
     readonly listener: Listener,
     readonly windows: Windows,
+    readonly scope: Scope | null,
     private readonly owner: Subscriptions,
   ) {}
 
@@ -111,8 +139,8 @@ export class Subscriptions {
   ) {}
 
   /** Be told of an answer and of every change of it, until `end`. */
-  subscribe(sparql: string, listener: Listener, windows: Windows = {}): Subscription {
-    const one = new Held(`p${++this.count}`, sparql, listener, windows, this);
+  subscribe(sparql: string, listener: Listener, windows: Windows = {}, scope: Scope | null = null): Subscription {
+    const one = new Held(`p${++this.count}`, sparql, listener, windows, scope, this);
     this.held.set(one.alias, one);
     if (this.socket?.readyState === WebSocket.OPEN) void this.ask(one);
     else this.open();
@@ -237,7 +265,7 @@ export class Subscriptions {
     const authorization = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
     const resume = one.spuid === null ? {} : { spuid: one.spuid, sequence: one.sequence };
     const over = Object.keys(one.windows).length > 0 ? { windows: one.windows } : {};
-    const text = one.spuid === null ? { sparql: one.sparql, ...over } : {};
+    const text = one.spuid === null ? { sparql: one.sparql, ...over, ...one.scope } : {};
     this.write({ subscribe: { alias: one.alias, ...text, ...resume, ...authorization } });
   }
 
@@ -276,6 +304,8 @@ export class Subscriptions {
       removed: told.removedResults,
       time: (told.time ?? Date.now() * 1000) / 1000,
       ...(told.windows ? { windows: told.windows } : {}),
+      ...(told.federation ? { federation: told.federation } : {}),
+      ...(told.events ? { events: told.events } : {}),
     });
   }
 

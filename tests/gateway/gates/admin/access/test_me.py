@@ -7,7 +7,9 @@ import httpx
 import pytest
 
 from gateway import __version__
-from gateway.security.policy import Capability
+from gateway.gates.admin.access.me import NOBODY, MeGate
+from gateway.security.policy import Capability, Policy
+from gateway.security.principal import Principal
 from tests.gateway.gates.admin.access.secured import open_house
 from tests.kit.gateways import LOOPBACK, running, settings, write_profile
 
@@ -30,6 +32,7 @@ async def test_where_nobody_is_asked_everybody_may_everything(tmp_path: Path) ->
         "claimable": False,
         "version": __version__,
         "name": socket.gethostname(),
+        "gateways": [],
     }
     assert shown.json() == answer.json()
 
@@ -49,6 +52,7 @@ async def test_who_shows_nothing_is_told_that_a_token_is_needed_and_no_more(
             "claimable": False,
             "version": __version__,
             "name": socket.gethostname(),
+            "gateways": [],
         }
 
 
@@ -75,6 +79,24 @@ async def test_a_client_is_told_who_it_is_and_what_it_may_do(
     assert (told["everything"], told["policy"]) == (everything, policy)
     assert told["claimable"] is False
     assert below == told
+
+
+@pytest.mark.parametrize(
+    ("may", "told"),
+    [
+        ({Capability.FEDERATE}, ["attic", "hall"]),
+        ({Capability.OPERATIONS}, ["attic", "hall"]),
+        ({Capability.MAPPINGS, Capability.COMMAND}, []),
+        (set(), []),
+    ],
+)
+def test_other_gateways_are_named_to_who_may_ask_or_look_after_them(
+    may: set[Capability], told: list[str]
+) -> None:
+    gate = MeGate(True, "pi", gateways=lambda: {"hall", "attic"})
+    who = Principal("somebody", Policy(query=None, capabilities=frozenset(may)))
+    assert gate.me(who).gateways == told
+    assert gate.me(NOBODY).gateways == []
 
 
 async def test_a_token_that_is_not_in_force_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,15 @@ ANY_BYTES = 1_000_000
 
 
 def retained_messages(max_topics: int, max_bytes: int) -> RetainedMessages:
-    return RetainedMessages(RetainedLimits(max_topics, max_bytes, max_topics, max_bytes))
+    limits = RetainedLimits(
+        max_topics,
+        max_bytes,
+        owner_topics=max_topics,
+        owner_bytes=max_bytes,
+        own_topics=max_topics,
+        own_bytes=max_bytes,
+    )
+    return RetainedMessages(limits)
 
 
 def all_of(retained: RetainedMessages) -> list[bytes]:
@@ -73,12 +81,19 @@ def test_full_budget_takes_the_oldest_of_whoever_has_most() -> None:
     assert not retained.keep(Publish("f", b"f"), "small")
 
 
-def test_what_the_gateway_retains_goes_for_nobody() -> None:
-    retained = RetainedMessages(RetainedLimits(3, 1000, owner_topics=1, owner_bytes=10))
+def test_what_the_gateway_retains_and_what_devices_do_go_for_nobody_of_the_others() -> None:
+    limits = RetainedLimits(2, 30, owner_topics=2, owner_bytes=30, own_topics=3, own_bytes=200)
+    retained = RetainedMessages(limits)
     for topic in "abc":
         assert retained.keep(Publish(topic, bytes(50)), GATEWAY)
-    assert not retained.keep(Publish("d", b"d"), "client")
-    assert len(retained) == 3
+    for topic in "de":
+        assert retained.keep(Publish(topic, bytes(9)), "client")
+    assert not retained.keep(Publish("f", b"f"), "client")
+    assert not retained.keep(Publish("g", bytes(50)), GATEWAY)
+    assert retained.keep(Publish("a", bytes(99)), GATEWAY)
+    assert not retained.keep(Publish("b", bytes(99)), GATEWAY)
+    assert len(retained) == 4
+    assert retained.refused == 3
 
 
 @given(
@@ -88,15 +103,19 @@ def test_what_the_gateway_retains_goes_for_nobody() -> None:
     )
 )
 def test_retained_messages_keep_to_every_bound(kept: list[tuple[str, int, str]]) -> None:
-    limits = RetainedLimits(5, 80, owner_topics=3, owner_bytes=50)
+    limits = RetainedLimits(5, 80, owner_topics=3, owner_bytes=50, own_topics=4, own_bytes=60)
     retained = RetainedMessages(limits)
     owners: dict[str, str] = {}
     for topic, size, owner in kept:
         assert retained.keep(Publish(topic, bytes(size)), owner) or size
         owners[topic] = owner
         messages = list(retained.matching(lambda _: True))
-        assert len(messages) <= limits.topics
-        assert sum(len(each.payload) + 1 for each in messages) <= limits.total_bytes
+        of_devices = [each for each in messages if owners[each.topic] != GATEWAY]
+        assert len(of_devices) <= limits.topics
+        assert sum(len(each.payload) + 1 for each in of_devices) <= limits.total_bytes
+        ours = [each for each in messages if owners[each.topic] == GATEWAY]
+        assert len(ours) <= limits.own_topics
+        assert sum(len(each.payload) + 1 for each in ours) <= limits.own_bytes
         for name in ("x", "y"):
             own = [each for each in messages if owners[each.topic] == name]
             assert len(own) <= limits.owner_topics

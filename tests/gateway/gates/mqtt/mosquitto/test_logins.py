@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.config.settings import Config, MqttSettings, SecuritySettings, TlsSettings
+from gateway.errors import ConfigurationError
+from gateway.gates.mqtt.mosquitto.configuration import configuration
 from gateway.gates.mqtt.mosquitto.logins import (
     acl_file,
     logins_of_identities,
@@ -95,3 +98,11 @@ def test_a_hash_is_of_one_password(password: str, other: str) -> None:
 def test_what_is_no_hash_verifies_nothing(text: str) -> None:
     assert not is_mosquitto_hash(text)
     assert not verifies(text, "secret")
+
+
+@pytest.mark.parametrize("host", ["192.168.1.5\nplugin /tmp/x.so", "192.168.1.5\r"])
+def test_no_setting_is_a_line_of_its_own_in_the_configuration(host: str) -> None:
+    mqtt = MqttSettings(mode="mosquitto", host=host)
+    tls, security = TlsSettings(mode="own"), SecuritySettings(enabled=True)
+    with pytest.raises(ConfigurationError, match="cannot say"):
+        configuration(Config(mqtt=mqtt, tls=tls, security=security))

@@ -17,6 +17,7 @@ import { Rows } from "./Rows";
 import { type Columns, columnsOf, oneNumber } from "./shape";
 import { type Order, ordering, place, wrong } from "./text";
 import { nameOf, title } from "./saved";
+import { Standing } from "./Scope";
 import { Seen } from "./Windows";
 
 type View = "table" | "chart" | "changes";
@@ -32,6 +33,7 @@ export function Result() {
       <Failed now={now} />
       {!now.isThere && !now.problem && <Skeleton lines={4} />}
       {now.isThere && <Seen now={now} />}
+      {now.isThere && now.federation && <Standing told={now.federation} />}
       {now.isThere && <Given key={now.text} now={now} />}
     </section>
   );

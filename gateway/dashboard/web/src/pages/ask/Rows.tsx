@@ -6,7 +6,10 @@ import { Told } from "../../parts";
 import { may } from "../../protocol/session";
 import { href } from "../../state/address";
 import { texts } from "../../texts";
+import { answer } from "./answer";
 import { Cell, observationOf, written } from "./Cell";
+import { From } from "./Scope";
+import { GATEWAY } from "./scope";
 import { type Columns, groupedBy, sorted } from "./shape";
 import type { Shown } from "./table";
 import type { Order } from "./text";
@@ -144,12 +147,15 @@ interface LineProperties {
 const Line = memo(
   function Line({ shown, names, columns, isBag, index }: LineProperties) {
     const { row, mark, changed, count } = shown;
-    const observation = may("mappings") && mark !== "went" ? observationOf(row) : "";
+    const scope = answer.value?.scope ?? null;
+    // Why a row is here is known of what this gateway itself has heard.
+    const observation = scope === null && may("mappings") && mark !== "went" ? observationOf(row) : "";
+    const isFrom = (name: string): boolean => name === GATEWAY && scope !== null && scope.mode !== "union";
     return (
       <tr class={mark === "changed" && changed.length > 0 ? "" : mark} data-mark={mark || undefined} aria-rowindex={index}>
         {names.map((name) => (
           <td key={name} class={`${columns.numbers.includes(name) ? "number" : ""} ${changed.includes(name) ? "changed" : ""}`}>
-            <Cell term={row[name]} />
+            {isFrom(name) ? <From term={row[name]} /> : <Cell term={row[name]} />}
           </td>
         ))}
         {isBag && <td class="number">{count > 1 ? texts.ask.times(count) : ""}</td>}

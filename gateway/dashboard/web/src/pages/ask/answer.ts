@@ -1,10 +1,11 @@
 /** What was asked and what is answered: once, or for as long as somebody looks. */
 
 import { signal } from "@preact/signals";
-import { ask } from "../../protocol/sparql";
+import { ask, askOver } from "../../protocol/sparql";
 import { subscriptions } from "../../protocol/session";
-import type { Change, WindowNow, Windows } from "../../protocol/subscription";
+import type { Change, Federated, Scope, WindowNow, Windows } from "../../protocol/subscription";
 import type { Results, Row } from "../../protocol/terms";
+import { GATEWAY, withGateways } from "./scope";
 import { LiveTable, type Note, type Shown } from "./table";
 import { form } from "./text";
 
@@ -13,6 +14,10 @@ export interface Answer {
   text: string;
   /** Windows that it looks at. */
   over: Windows;
+  /** Which gateways it was asked of; null for this one alone. */
+  scope: Scope | null;
+  /** Where they stood last. */
+  federation: Federated | null;
   /** What each had when the (first) answer was given. */
   windows: Record<string, WindowNow>;
   isLive: boolean;
@@ -34,6 +39,8 @@ export interface Answer {
 const SWEEP_MS = 250;
 /** At most so often is what lives drawn anew. */
 const DRAW_MS = 100;
+/** Rows of events only come: so many of the last are seen. */
+const MOST_OF_EVENTS = 500;
 
 export const answer = signal<Answer | null>(null);
 
@@ -64,10 +71,12 @@ export function stopWatching(): void {
   if (before?.isLive) answer.value = { ...before, isLive: false };
 }
 
-function begun(text: string, over: Windows, isLive: boolean): Answer {
+function begun(text: string, over: Windows, scope: Scope | null, isLive: boolean): Answer {
   return {
     text,
     over,
+    scope,
+    federation: null,
     windows: {},
     isLive,
     isThere: false,
@@ -82,21 +91,21 @@ function begun(text: string, over: Windows, isLive: boolean): Answer {
 }
 
 /** Ask once: a QUERY, or where there are windows, which are of subscriptions, the first answer of one. */
-export async function run(text: string, over: Windows = {}): Promise<void> {
+export async function run(text: string, over: Windows = {}, scope: Scope | null = null): Promise<void> {
   if (Object.keys(over).length > 0) {
-    watch(text, over, true);
+    watch(text, over, scope, true);
     return;
   }
   clear();
-  const asked = begun(text, over, false);
+  const asked = begun(text, over, scope, false);
   const ends = new AbortController();
   current = { silence: () => undefined, end: () => ends.abort() };
   answer.value = asked;
   const start = performance.now();
   try {
-    const told = await ask(text, ends.signal);
+    const [told, federation] = scope ? await askOver(text, scope, ends.signal) : [await ask(text, ends.signal), null];
     if (ends.signal.aborted) return;
-    answer.value = { ...asked, ...shown(told), isThere: true, tookMs: performance.now() - start };
+    answer.value = { ...asked, ...shown(told), federation, isThere: true, tookMs: performance.now() - start };
   } catch (error) {
     if (!ends.signal.aborted) answer.value = { ...asked, problem: (error as Error).message };
   }
@@ -111,7 +120,7 @@ function shown(told: Results): Partial<Answer> {
 }
 
 /** Ask, and be told of every change; or `once`. */
-export function watch(text: string, over: Windows = {}, once = false): void {
+export function watch(text: string, over: Windows = {}, scope: Scope | null = null, once = false): void {
   // What was watched ends when this is answered: a window that both look at stays open.
   let before = current;
   const replace = (): void => {
@@ -119,7 +128,7 @@ export function watch(text: string, over: Windows = {}, once = false): void {
     before = null;
   };
   before?.silence();
-  const asked = begun(text, over, !once);
+  const asked = begun(text, over, scope, !once);
   answer.value = asked;
   const table = new LiveTable();
   const isTruth = form(text) === "ASK";
@@ -127,6 +136,7 @@ export function watch(text: string, over: Windows = {}, once = false): void {
   let columns: readonly string[] = [];
   let tookMs = -1;
   let windows: Record<string, WindowNow> = {};
+  let federation: Federated | null = null;
   let drawing: ReturnType<typeof setTimeout> | undefined;
   let isSilent = false;
   const draw = (): void => {
@@ -134,7 +144,7 @@ export function watch(text: string, over: Windows = {}, once = false): void {
     const total = table.total;
     const truth = isTruth ? total > 0 : null;
     const rows = isTruth ? [] : [...table.rows.values()];
-    answer.value = { ...asked, isThere: true, columns, rows, total, truth, tookMs, windows, notes: once ? [] : table.notes };
+    answer.value = { ...asked, isThere: true, columns, rows, total, truth, tookMs, windows, federation, notes: once ? [] : table.notes };
   };
   const sweeping = setInterval(() => {
     if (table.sweep(Date.now())) drawing ??= setTimeout(draw, 0);
@@ -150,9 +160,12 @@ export function watch(text: string, over: Windows = {}, once = false): void {
     if (tookMs < 0) tookMs = performance.now() - start;
     if (change.first) {
       columns = change.added.head.vars ?? [];
+      if (change.events && !columns.includes(GATEWAY)) columns = [...columns, GATEWAY];
       windows = change.windows ?? {};
     }
+    federation = change.federation ?? federation;
     table.take(told(change), Date.now());
+    if (change.events) table.keep(MOST_OF_EVENTS);
     if (change.first) draw();
     else drawing ??= setTimeout(draw, DRAW_MS);
     if (once) leave();
@@ -163,7 +176,7 @@ export function watch(text: string, over: Windows = {}, once = false): void {
     silence();
     answer.value = { ...(answer.peek() ?? asked), isLive: false, problem };
   };
-  const held = subscriptions.subscribe(text, { onChange, onError }, over);
+  const held = subscriptions.subscribe(text, { onChange, onError }, over, scope);
   current = {
     silence,
     end: () => {
@@ -176,5 +189,6 @@ export function watch(text: string, over: Windows = {}, once = false): void {
 function told(change: Change): Parameters<LiveTable["take"]>[0] {
   const rows = (results: Results): Row[] => results.results?.bindings ?? [];
   const { first, sequence, time } = change;
-  return { first, sequence, time, added: rows(change.added), removed: rows(change.removed) };
+  const added = change.events ? withGateways(rows(change.added), change.events) : rows(change.added);
+  return { first, sequence, time, added, removed: rows(change.removed) };
 }

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { type Updated, update } from "../../protocol/sparql";
-import type { Windows } from "../../protocol/subscription";
+import type { Scope, Windows } from "../../protocol/subscription";
 import { address, replaceParameters } from "../../state/address";
 import { answer, clear, run, watch } from "./answer";
 import type { Mark } from "./codemirror";
@@ -21,6 +21,8 @@ export const windows = computed<Windows | null>(() => {
   const all = read(declared.value);
   return all && used(all, text.value);
 });
+/** Which gateways are asked; null for this one alone. */
+export const scope = signal<Scope | null>(null);
 /** Under which name it was opened; "" for none. */
 export const openedAs = signal("");
 /** The first UPDATE pasted in is asked about before it is executed. */
@@ -50,6 +52,7 @@ export function show(now: string, name = "", over: Windows = {}): void {
   typed(now);
   openedAs.value = name;
   declare(over);
+  scope.value = null;
 }
 
 /** Put windows beside the text. */
@@ -67,15 +70,15 @@ function prepared(): string {
 export function runNow(): void {
   const whole = prepared();
   const over = windows.peek();
-  if (form(whole) === "UPDATE" || !whole.trim() || !over) return;
-  void run(whole, over);
+  if (form(whole) === "UPDATE" || !whole.trim() || !over || scope.peek()?.mode === "event") return;
+  void run(whole, over, scope.peek());
 }
 
 export function watchNow(): void {
   const whole = prepared();
   const over = windows.peek();
   if (form(whole) === "UPDATE" || !whole.trim() || !over) return;
-  watch(whole, over);
+  watch(whole, over, scope.peek());
 }
 
 /** Execute the UPDATE that stands there. */
@@ -94,5 +97,6 @@ export function begin(): void {
   clear();
   show("");
   const { query, windows: over } = address.peek().parameters;
-  if (query !== undefined || over !== undefined) replaceParameters({ query: undefined, windows: undefined });
+  if (query === undefined && over === undefined) return;
+  replaceParameters({ query: undefined, windows: undefined, gateways: undefined, mode: undefined });
 }

@@ -4,16 +4,19 @@ import "./ask.css";
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../../parts";
 import { may, me } from "../../protocol/session";
+import type { Scope, Windows } from "../../protocol/subscription";
 import { address, href } from "../../state/address";
 import { texts } from "../../texts";
 import { answer, clear, stopWatching } from "./answer";
-import { begin, declared, isUpdate, mark, openedAs, refused, runNow, show, text, typed, updated, updateNow, watchNow, windows } from "./desk";
+import { begin, declared, isUpdate, mark, openedAs, refused, runNow, scope, show, text, typed, updated, updateNow, watchNow, windows } from "./desk";
 import { Editor } from "./Editor";
 import { examples, facts } from "./facts";
 import { Keep } from "./Keep";
 import { Result } from "./Result";
 import { MakeRule } from "./MakeRule";
 import { Saved } from "./Saved";
+import { Of } from "./Scope";
+import { read } from "./scope";
 import { named } from "./saved";
 import { Sentence, write } from "./Sentence";
 import { form, place, wrong } from "./text";
@@ -46,6 +49,7 @@ export default function Ask() {
         <Sentence facts={known} />
         {isEmpty && <Examples />}
         <Editor text={text.value} mark={mark.value} named={named.value ?? []} onText={typed} onRun={runNow} onWatch={watchNow} />
+        <Of />
         <Beside />
         {isUpdate.value ? <Change /> : <Actions isEmpty={isEmpty} onPanel={(wanted) => setPanel(panel === wanted ? "" : wanted)} />}
         {panel === "keep" && <Keep onDone={() => setPanel("")} />}
@@ -65,9 +69,11 @@ function useAddress(): void {
     if (parameters.query !== undefined) {
       show(parameters.query);
       declared.value = parameters.windows ?? "";
-      runNow();
+      scope.value = read(parameters.gateways, parameters.mode);
+      if (scope.value?.mode === "event") watchNow();
+      else runNow();
     }
-  }, [parameters.query, parameters.windows]);
+  }, [parameters.query, parameters.windows, parameters.gateways, parameters.mode]);
   const isThere = all !== null;
   useEffect(() => {
     const found = all?.find((each) => each.name === name);
@@ -116,11 +122,12 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
   const asked = name ? { name } : { query: text.value };
   const over = windows.value;
   const isOver = over === null || Object.keys(over).length > 0;
-  const isSame = answer.value?.text === text.value && JSON.stringify(answer.value.over) === JSON.stringify(over);
+  const of = scope.value;
+  const isSame = sameQuestion(text.value, over, of);
   const isWatched = isSame && (answer.value?.isLive ?? false);
   return (
     <div class="do">
-      <button type="button" class="main" disabled={isEmpty || !over} title={texts.ask.runKey} onClick={runNow}>
+      <button type="button" class="main" disabled={isEmpty || !over || of?.mode === "event"} title={of?.mode === "event" ? texts.ask.scope.onlyWatched : texts.ask.runKey} onClick={runNow}>
         {texts.ask.run}
       </button>
       {isWatched ? (
@@ -139,21 +146,28 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
       )}
       {!isEmpty && may("mappings") && (
         <>
-          <button type="button" class="plain" onClick={() => onPanel("keep")}>
+          <button type="button" class="plain" disabled={of !== null} title={of ? texts.ask.scope.onlyHere : undefined} onClick={() => onPanel("keep")}>
             {texts.ask.save}
           </button>
-          <button type="button" class="plain" disabled={kind !== "SELECT" || isOver} title={isOver ? texts.ask.ruleOver : kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
+          <button type="button" class="plain" disabled={kind !== "SELECT" || isOver || of !== null} title={of ? texts.ask.scope.onlyHere : isOver ? texts.ask.ruleOver : kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
             {texts.ask.rule}
           </button>
         </>
       )}
-      {answer.value?.isThere && kind === "SELECT" && !isOver && (
+      {answer.value?.isThere && kind === "SELECT" && !isOver && !of && (
         <a class="quietly" href={href("why", ["quiet"], asked)}>
           {texts.ask.quiet}
         </a>
       )}
     </div>
   );
+}
+
+/** Whether the answer is that of what stands on the desk. */
+function sameQuestion(now: string, over: Windows | null, of: Scope | null): boolean {
+  const last = answer.value;
+  const written = (...parts: unknown[]): string => JSON.stringify(parts);
+  return last !== null && last.text === now && written(last.over, last.scope) === written(over, of);
 }
 
 /** Somebody has pasted an UPDATE: it is said, and asked about once more. */

@@ -88,6 +88,15 @@ export class LiveTable {
     return isChanged;
   }
 
+  /** The last `most` rows alone: where they only come. */
+  keep(most: number): void {
+    for (const each of this.rows.values()) {
+      if (this.rows.size <= most) return;
+      this.rows.delete(each.id);
+      if (this.byKey.get(each.key) === each.id) this.byKey.delete(each.key);
+    }
+  }
+
   /** Nothing is marked any more, as after a change by the person. */
   settle(): void {
     this.sweep(Number.POSITIVE_INFINITY);

@@ -7,6 +7,7 @@ import { address, href } from "../../state/address";
 import { texts } from "../../texts";
 import { Backup } from "./Backup";
 import { Clients } from "./Clients";
+import { Gateways } from "./Gateways";
 import { Overview, wrong } from "./Overview";
 import { Quarantine } from "./Quarantine";
 import { Questions } from "./Questions";
@@ -17,6 +18,7 @@ const PARTS: Record<keyof typeof texts.health.tabs, ComponentType> = {
   questions: Questions,
   quarantine: Quarantine,
   connected: ConnectedList,
+  gateways: Gateways,
   clients: Clients,
   configuration: Configuration,
   backup: Backup,
@@ -27,6 +29,7 @@ type Part = keyof typeof PARTS;
 
 /** Letting clients in and out is for who may do everything, where clients are asked who they are; so is a backup. */
 function isOffered(part: Part): boolean {
+  if (part === "gateways") return (me.value?.gateways.length ?? 0) > 0;
   if (part === "backup") return me.value?.everything ?? false;
   return part !== "clients" || ((me.value?.secured ?? false) && (me.value?.everything ?? false));
 }

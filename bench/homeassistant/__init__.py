@@ -1,0 +1,1 @@
+"""What it takes to tell Home Assistant what there is."""

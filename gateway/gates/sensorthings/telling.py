@@ -1,0 +1,87 @@
+"""`Telling`: each Observation, as it is stored, on the MQTT topic of its Datastream.
+
+Place: behind ingest, before the broker; QoS 0, not retained, to who listens now. What is told here
+is never a reading: `is_ours` keeps its topics from ingest, on whatever broker. Source: OGC
+SensorThings API Part 1: Sensing, version 1.1, section 14.3.
+"""
+
+from collections.abc import Callable, Sequence
+
+from adapters.values.observation import StreamKey
+from gateway.gates.sensorthings.measures import Counted
+from gateway.journal import Record
+from gateway.runtime.loop_calls import LoopCalls
+from gateway.sensorthings.encoding import encoded
+from gateway.sensorthings.entities import past_observation
+from gateway.sensorthings.index import digest
+from gateway.sensorthings.past import seen_in
+
+_TOPICS_REMEMBERED = 20_000
+
+Tell = Callable[[str, bytes], bool]
+"""Publishes; False where nobody is told."""
+
+Listens = Callable[[str], bool]
+
+
+class Telling:
+    """Tells what is stored; `root` is what addresses in the messages begin with."""
+
+    def __init__(
+        self,
+        prefix: str | None,
+        observations: str,
+        loop_calls: LoopCalls,
+        counted: Counted,
+    ) -> None:
+        """`observations` is what the IRIs of the gateway's observations begin with.
+
+        Without a prefix there is nothing to tell, and no topic is ours.
+        """
+        self._has_topics = prefix is not None
+        self._begin = f"{prefix}/v1.1/"
+        self._observations = observations
+        self._loop_calls = loop_calls
+        self.counted = counted
+        self._topics: dict[StreamKey, str] = {}
+        self._tell: Tell | None = None
+        self._listens: Listens = _everybody
+        self._root = ""
+
+    def is_ours(self, topic: str) -> bool:
+        """Whether only the gateway tells on a topic."""
+        return self._has_topics and topic.startswith(self._begin)
+
+    def begin(self, tell: Tell, listens: Listens, root: str) -> None:
+        """Tell from now on; `listens` says whether it is worth writing a message."""
+        self._tell, self._listens, self._root = tell, listens, root
+
+    def stored(self, records: Sequence[Record]) -> None:
+        """Have them told soon; in the scheduler's thread."""
+        if self._tell is not None:
+            self._loop_calls.call(self._told, records)
+
+    def _told(self, records: Sequence[Record]) -> None:
+        assert self._tell is not None  # noqa: S101
+        for record in records:
+            stream = record.observation.stream
+            topic = self._topic(stream)
+            if not self._listens(topic):
+                continue
+            seen = seen_in(record, self._observations)
+            document = past_observation(self._root, self._observations, stream, seen)
+            self.counted.told += self._tell(topic, encoded(document))
+
+    def _topic(self, stream: StreamKey) -> str:
+        found = self._topics.get(stream)
+        if found is None:
+            if len(self._topics) >= _TOPICS_REMEMBERED:
+                self._topics.clear()
+            id_ = digest("\n".join(stream))
+            found = self._topics[stream] = f"{self._begin}Datastreams('{id_}')/Observations"
+        return found
+
+
+def _everybody(topic: str) -> bool:
+    del topic
+    return True
