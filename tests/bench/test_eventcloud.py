@@ -363,6 +363,7 @@ def test_work_and_hops_take_simulated_time_and_nodes_work_side_by_side() -> None
     assert noted == [("b", 11.0), ("c", 11.0), ("b", 12.0)]
     assert (net.messages, net.bytes) == (3, 15)
     assert dict(net.work_s) == {"a": 1.0, "b": 2.0, "c": 1.0}
+    assert net.now == 13.0  # when the last of them was free
 
 
 def test_marks_have_their_hops_and_what_is_due_later_waits() -> None:
