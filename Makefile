@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -49,11 +49,16 @@ test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-c
 test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; 10 minutes with KVM, an hour without
 	$(BIN)/pytest -s -m appliance tests/deploy/appliance
 
-check: $(SETUP_DEV) ## formatting, lint, types, import rules
+check: $(SETUP_DEV) ## formatting, lint, types, import rules, the site
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
+
+# Strictly: a link that leads nowhere, or a page that the contents leave out, ends it.
+docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .
@@ -105,6 +110,7 @@ announce:
 	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
 	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
 	lacks "zigbee-herdsman-converters into $(INTEROP)" "test -e $(INTEROP)/zigbee/.ready"; \
+	lacks "frost-sta-client and stapy into $(INTEROP)" "test -e $(INTEROP)/sensorthings/.ready"; \
 	lacks "homeassistant into $(INTEROP), 300 MB" "test -e $(INTEROP)/homeassistant/.whole"; \
 	echo "will be installed for the tests: $${new:-nothing, all is there}"
 
@@ -175,6 +181,8 @@ ZIGBEE := zigbee-herdsman-converters@26.112.0
 HOMEASSISTANT := homeassistant==2024.3.3 paho-mqtt==1.6.1 janus==1.0.0
 NEWER_HOMEASSISTANT := homeassistant==2025.1.4 paho-mqtt==1.6.1 janus==2.0.0
 NEWER_PYTHON = $(shell for each in python3.14 python3.13; do $$each -c 1 2>/dev/null && echo $$each && break; done)
+# Their own needs ask for old packages.
+SENSORTHINGS := frost-sta-client==1.1.53 stapy==0.3.1 setuptools==65.4.1
 BYTEWAX := bytewax==0.21.1
 
 # A bridge to other buses, 300 MB: for make test-slow alone.
@@ -189,12 +197,19 @@ interop:
 	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.whole || \
 	  echo "no homeassistant: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/sensorthings/.ready || \
+	  echo "no frost-sta-client and stapy: the test that needs them will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/bytewax/.ready || \
 	  echo "no bytewax: its column of bench windows will be empty" >&2
 
 $(INTEROP)/sepy/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(SEPY)
+	@touch $@
+
+$(INTEROP)/sensorthings/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(SENSORTHINGS)
 	@touch $@
 
 $(INTEROP)/bytewax/.ready: | $(BIN)/python

@@ -53,7 +53,7 @@ class SensorThingsLoad:
         return {"elapsed_s": perf_counter() - started, "times": times, "observations": seen}
 
     async def _client(self, port: int, number: int) -> tuple[list[float], int]:
-        chance = random.Random(number)  # noqa: S311 - the same load each time
+        chance = random.Random(number)  # noqa: S311  # which streams are asked for
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         times: list[float] = []
         seen = 0

@@ -23,6 +23,9 @@ VERBS = {
     "windows": Verb(
         "windows of a running gateway: what they hold, who sees them", "asking.windows"
     ),
+    "sensorthings": Verb(
+        "the SPARQL of a SensorThings filter, to ask or subscribe to", "asking.sensorthings"
+    ),
     "alarms": Verb("what a person has to look after at a running gateway", "alarms"),
     "reasoning": Verb(
         "what follows by axioms: status, check ontologies, resume", "asking.reasoning"

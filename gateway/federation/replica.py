@@ -252,7 +252,8 @@ class Replica:
 
     def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:
         """Follow a new stream, if it is the one that was asked for last."""
-        if part.number("ask") != self._ask or batch.number != 0 or batch.life == self._life:
+        is_asked_for = self._ask > 0 and part.number("ask") == self._ask
+        if not is_asked_for or batch.number != 0 or batch.life == self._life:
             return []
         self._life, self._expected, self._has_moved = batch.life, 1, True
         self._is_plain, self._is_asked = batch.is_plain, False

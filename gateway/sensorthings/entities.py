@@ -258,7 +258,7 @@ def _of_nodes(index: Index, name: str, stream: Stream) -> str | None:
 
 def _measured(index: Index, stream: Stream) -> Document:
     """What kind of results a stream has, and in which unit."""
-    units = [unit for each in stream.seen if (unit := index.units.get(each.iri)) is not None]
+    units = [unit for each in stream.seen for unit in index.units.of(each.iri)]
     if units:
         return {"observationType": MEASUREMENT, "unitOfMeasurement": dict(_unit(min(units)))}
     is_truth = any(each.datatype == BOOLEAN for each in stream.seen)

@@ -119,7 +119,7 @@ class Index:
     def __init__(self, observations: str) -> None:
         self.observations = observations
         self.said = {name: Said() for name in _SAID}
-        self.units: dict[str, str] = {}
+        self.units = Grouped[str, str](str)
         self._learning = Lock()
         self._ids: dict[StreamKey, str] = {}
         self._by_id: dict[str, StreamKey] = {}
@@ -277,13 +277,9 @@ class Index:
 
     def _take_unit(self, row: Row, *, is_added: bool) -> None:
         observation, unit = text_of(row[0]), text_of(row[1])
-        found = self.seen(observation)
-        if found is not None:
-            self._unit_changes[found[0]] = self._unit_changes.get(found[0], 0) + 1
-        if is_added:
-            self.units[observation] = unit
-        elif self.units.get(observation) == unit:
-            del self.units[observation]
+        for key, _ in self._seen.of(observation):
+            self._unit_changes[key] = self._unit_changes.get(key, 0) + 1
+        (self.units.put if is_added else self.units.drop)(observation, unit)
 
     def _take_typed(self, of: Set, row: Row, *, is_added: bool) -> None:
         if is_added:
@@ -295,6 +291,7 @@ class Index:
     def _take_node(self, row: Row, *, is_added: bool) -> None:
         key = (text_of(row[0]), text_of(row[1]), text_of(row[2]))
         (self._nodes.put if is_added else self._nodes.drop)(key, text_of(row[3]))
+        self._changes += 1
         self._keep(key)
 
     def _take_observation(self, row: Row, *, is_added: bool) -> None:

@@ -57,14 +57,14 @@ def micros_of(time: str) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def newest_first(seen: Seen) -> tuple[int, tuple[int, ...], str]:
+def newest_first(seen: Seen) -> tuple[int, tuple[int, ...], str, str]:
     """A key by which the newest is the first; of one time, what came last.
 
     >>> both = [Seen("urn:o/1-9", "", "", ""), Seen("urn:o/1-10", "", "", "")]
     >>> sorted(both, key=newest_first)[0].iri
     'urn:o/1-10'
     """
-    return -micros_of(seen.time), _place(seen.iri), seen.iri
+    return -micros_of(seen.time), _place(seen.iri), seen.iri, seen.lexical
 
 
 def _place(iri: str) -> tuple[int, ...]:

@@ -67,8 +67,18 @@ def question(asked: Asked) -> Question:
     """
     shape, constants = shape_of(asked.filter, asked.order_by)
     texts = _compiled(asked.set, shape)
-    bound = tuple(filled(text, constants, asked.observations) for text in texts)
+    bound = tuple(PROLOGUE + filled(text, constants, asked.observations) for text in texts)
     return Question(bound, len(KEYS[asked.set]))
+
+
+def one_text(asked: Asked) -> str:
+    """The same as one SELECT, to subscribe to: its rows are the keys. Raises as `question` does."""
+    shape, constants = shape_of(asked.filter, ())
+    texts = [filled(text, constants, asked.observations) for text in _compiled(asked.set, shape)]
+    if len(texts) == 1:
+        return PROLOGUE + texts[0]
+    keys = " ".join(f"?{name}" for name in KEYS[asked.set])
+    return f"{PROLOGUE}SELECT DISTINCT {keys} {{ {{ {' } UNION { '.join(texts)} }} }}"
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +93,11 @@ class _Translation:
     def __init__(self, of: Set, place: int) -> None:
         self._numbers = count()
         self._root = Scope(of, ROOTS[of][place], next(self._numbers), {})
-        self._keys = [self._root.variable(name) for name in KEYS[of]]
+        self._keys = [self._key(name) for name in KEYS[of]]
+
+    def _key(self, name: str) -> str:
+        variable = self._root.variable(name)
+        return variable if variable == f"?{name}" else f"({variable} AS ?{name})"
 
     def text(self, shape: Shape) -> str:
         """A SELECT. Raises BadRequestError, TooComplexError."""
@@ -93,7 +107,7 @@ class _Translation:
         orders = [self._ordered(each.expression) for each in shape.order_by]
         columns = [f"({text} AS ?order{place})" for place, text in enumerate(orders)]
         where = f"{self._root.text} FILTER({condition})" if condition else self._root.text
-        return f"{PROLOGUE}SELECT {' '.join([*self._keys, *columns])} {{ {where} }}"
+        return f"SELECT {' '.join([*self._keys, *columns])} {{ {where} }}"
 
     def _ordered(self, expression: Expression) -> str:
         found = self._value(expression, {})

@@ -26,7 +26,10 @@ PACKAGES = ("adapters", "bench", "deploy", "gateway", "jsap", "ontologies", "spa
 FOLDERS = {"deploy", "docs", *PACKAGES} | {
     path.parent.name for path in (ROOT / "gateway").glob("*/__init__.py")
 }
-"""Where a path begins; not `sparql`, where topics of subscribers begin too."""
+"""Where a path begins."""
+
+TOPICS = {"sparql", "homeassistant", "sensorthings"}
+"""Folders whose names begin topics too, and cases of a device family."""
 
 CITED = r'\b(docs/[\w/-]+\.md|(?:README|ARCHITECTURE|THREATS)\.md), "([^"]+)"'
 """A page and, between quotation marks, one of its chapters or sentences."""
@@ -125,7 +128,7 @@ def is_path(name: str) -> bool:
     if name.endswith(".py"):
         return name != "measures.py"  # one in each room that counts
     first, _, rest = name.partition("/")
-    return first in FOLDERS - {"sparql"} and re.fullmatch(r"[\w./-]+", rest) is not None
+    return first in FOLDERS - TOPICS and re.fullmatch(r"[\w./-]+", rest) is not None
 
 
 def test_functions_that_the_table_names_are_there() -> None:

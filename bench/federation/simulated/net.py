@@ -99,11 +99,11 @@ class TimedNet:
         self._do(_Due(self.now, -1, node, call, 0))
 
     def run(self, until_s: float = float("inf")) -> None:
-        """Do all that is due until then."""
+        """Do all that is due until then; without a time, until all nodes are free."""
         while self._due and self._due[0].at_s <= until_s:
             self.step()
-        if until_s < float("inf"):
-            self.now = max(self.now, until_s)
+        is_all = until_s == float("inf")
+        self.now = max(self.now, *self._free_at.values(), 0.0) if is_all else max(self.now, until_s)
 
     def _do(self, due: _Due) -> None:
         """Do one thing once its node has done all before it, and have what it sends leave."""

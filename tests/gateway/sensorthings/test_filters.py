@@ -3,16 +3,16 @@
 import random
 
 import pytest
+from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 from gateway.engine import Engine
 from gateway.sensorthings.expression_parser import parse_expression
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import Set
+from gateway.sensorthings.syntax import Expression
 from gateway.sensorthings.translation import Asked, question
 from gateway.sensorthings.writing import expression_text
-from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 from gateway.store.geometry import GEOMETRY
-from gateway.sensorthings.syntax import Expression
 from tests.gateway.sensorthings.reference import Reference
 from tests.gateway.sensorthings.world import OURS, Filters, indexed, update_of
 

@@ -1,10 +1,10 @@
 """A graph with every kind of entity, and random filters about it."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from gateway.engine import Engine, SubscribeRequest
+from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.sensorthings.index import QUERIES, Index, query_text
 from gateway.sensorthings.model import TYPES, Set
 from gateway.sensorthings.patterns import PROLOGUE
@@ -103,10 +103,10 @@ def indexed(engine: Engine, observations: str = OURS) -> Index:
 def followed(engine: Engine, observations: str = OURS) -> Index:
     """The index of an engine's graph, told of each change."""
     index = Index(observations)
-    sinks = {}
+    sinks: dict[str, Callable[[Notification], None]] = {}
 
-    def tell(told: object) -> None:
-        sinks[told.spuid](told)  # type: ignore[attr-defined]
+    def tell(told: Notification) -> None:
+        sinks[told.spuid](told)
 
     engine.delivery.listener = tell
     for name in QUERIES:
@@ -140,18 +140,19 @@ class Filters:
                 chance.choice(("eq", "ne")), self._path(of, None), Constant(Kind.NULL, "")
             )
         if of is Set.OBSERVATIONS and chance.random() < 0.4:
-            other = self._any()
-            is_truth = isinstance(other, Constant) and other.kind is Kind.BOOLEAN
+            value = self._any()
+            is_truth = isinstance(value, Constant) and value.kind is Kind.BOOLEAN
             operator = chance.choice(("eq", "ne")) if is_truth else operator
-            return Binary(operator, self._path(of, Kind.ANY), other)
+            return Binary(operator, self._path(of, Kind.ANY), value)
         kind = chance.choice((Kind.STRING, Kind.STRING, Kind.TIME, Kind.NUMBER, Kind.DATE))
-        made = {
+        makers: dict[Kind, Callable[[Set, int], Expression]] = {
             Kind.STRING: self._string,
             Kind.TIME: self._time,
             Kind.NUMBER: self._number,
             Kind.DATE: lambda of, _: Call("date", (self._time(of, 1),)),
-        }[kind]
-        other = Constant(Kind.DATE, "2026-03-02") if kind is Kind.DATE else made(of, 1)
+        }
+        made = makers[kind]
+        other: Expression = Constant(Kind.DATE, "2026-03-02") if kind is Kind.DATE else made(of, 1)
         return Binary(operator, made(of, 2), other)
 
     def _function(self, of: Set) -> Expression:

@@ -358,7 +358,7 @@ async def test_observations_are_told_by_mqtt_to_who_listens(tmp_path: Path) -> N
         (stream,) = await values(client, "Datastreams")
         topic = f"sta/v1.1/Datastreams('{stream['@iot.id']}')/Observations"
         with Device(gateway.mqtt_port, "listener") as listener:
-            listener.subscribe(topic)
+            await asyncio.to_thread(listener.subscribe, topic)
             await publish(gateway.mqtt_port, [*told("hall", 22, at=BEGIN + 600), *told("attic", 1)])
             heard, payload = await asyncio.to_thread(listener.receive)
             document = json.loads(payload)
@@ -366,7 +366,7 @@ async def test_observations_are_told_by_mqtt_to_who_listens(tmp_path: Path) -> N
             assert (await client.get(document["@iot.selfLink"])).json()["result"] == 22
             # What somebody publishes there is no reading, whatever a mapping says.
             observed = gateway.stages.reception.ingest.statistics.messages
-            listener.publish([(topic, b'{"result": 1}')])
+            await asyncio.to_thread(listener.publish, [(topic, b'{"result": 1}')])
             assert gateway.stages.reception.ingest.statistics.messages == observed
 
 
@@ -429,8 +429,9 @@ async def test_a_hidden_graph_is_neither_seen_nor_counted(tmp_path: Path) -> Non
         await publish(gateway.mqtt_port, told("hall", 20.5))
         await update(
             gateway,
-            "INSERT DATA { GRAPH <urn:hidden> { <urn:o> a sosa:Observation ; sosa:madeBySensor <urn:s>"
-            " ; sosa:observedProperty <urn:p> ; sosa:hasFeatureOfInterest <urn:f> ; "
+            "INSERT DATA { GRAPH <urn:hidden> { <urn:o> a sosa:Observation ; "
+            "sosa:madeBySensor <urn:s> ; sosa:observedProperty <urn:p> ; "
+            "sosa:hasFeatureOfInterest <urn:f> ; "
             'sosa:hasSimpleResult 1 ; sosa:resultTime "2026-03-02T07:00:00Z"^^xsd:dateTime . '
             "<urn:t> a sosa:Platform } }",
         )
