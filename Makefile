@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -49,11 +49,16 @@ test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-c
 test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; 10 minutes with KVM, an hour without
 	$(BIN)/pytest -s -m appliance tests/deploy/appliance
 
-check: $(SETUP_DEV) ## formatting, lint, types, import rules
+check: $(SETUP_DEV) ## formatting, lint, types, import rules, the site
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
+
+# Strictly: a link that leads nowhere, or a page that the contents leave out, ends it.
+docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .

@@ -7,23 +7,23 @@ interrupted.
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from bench.appliance import device, soak, writes
+from bench.apart import APART
+from bench.benchmark import Benchmark, Measure
 from bench.chat import chat
 from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
 from bench.federation import federation
+from bench.federation import options as federation_options
 from bench.homeassistant import homeassistant
 from bench.http import fanout, http_updates, sensorthings
 from bench.modbus import modbus
-from bench.option_types import adapters, count, positive
-from bench.page import page
+from bench.option_types import adapters, count
 from bench.readings import expiry, ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
 from bench.reasoning import reasoning
@@ -32,8 +32,6 @@ from bench.sepbm import sepbm
 from bench.sepbm.configuration import RESOURCES
 from bench.windows import windows
 from gateway.errors import GatewayError
-
-Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
 
 
 def run(argv: list[str]) -> int:
@@ -72,17 +70,6 @@ def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
         if isinstance(outcome, Experiment) and not outcome.matches:
             code = 1
     return code
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """One benchmark as the command line knows it; its `own` options are none of `all`."""
-
-    name: str
-    purpose: str
-    measure: Measure
-    options: Sequence[Callable[[argparse.ArgumentParser], None]]
-    own: Sequence[Callable[[argparse.ArgumentParser], None]] = ()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -202,63 +189,10 @@ def _add_modbus(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
-def _add_part(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "part", nargs="?", choices=["all", *federation.PARTS], default="all", help="default: all"
-    )
-
-
-def _add_events(command: argparse.ArgumentParser) -> None:
-    default = federation.EVENTS
-    text = f"of a run of a pair, for federation (default: {default:,})"
-    command.add_argument("--events", type=count, default=default, metavar="N", help=text)
-
-
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
     )
-
-
-def _add_page(command: argparse.ArgumentParser) -> None:
-    for name, default, what in (
-        ("--streams", page.STREAMS, "streams that are shown"),
-        ("--rate", page.RATE, "readings a second"),
-        ("--memory-seconds", page.MEMORY_S, "how long the heap is looked at"),
-        ("--crowd", page.CROWD, "streams that are too many to draw"),
-    ):
-        text = f"{what} (default: {default:,})"
-        command.add_argument(name, type=count, default=default, metavar="N", help=text)
-
-
-def _add_device(command: argparse.ArgumentParser) -> None:
-    text = f"at rest, and under load (default: {device.SECONDS})"
-    command.add_argument("--seconds", type=count, default=device.SECONDS, metavar="S", help=text)
-
-
-def _add_writes(command: argparse.ArgumentParser) -> None:
-    for name, default, what in (
-        ("--minutes", writes.MINUTES, "how long"),
-        ("--speed", writes.SPEED, "times real time"),
-        ("--rated-tb", writes.RATED_TB, "TB written that a card is rated for"),
-    ):
-        text = f"{what} (default: {default:g})"
-        command.add_argument(name, type=positive, default=default, metavar="N", help=text)
-    text = "[journal] fsync_interval_s (default: 0)"
-    command.add_argument("--fsync-interval", type=positive, default=0.0, metavar="S", help=text)
-    text = "an ext4 of its own tells what its journal adds (default: a temporary folder)"
-    command.add_argument("--folder", type=Path, metavar="DIR", help=text)
-
-
-def _add_soak(command: argparse.ArgumentParser) -> None:
-    text = "where data and parts are kept; given again, the next part goes on"
-    command.add_argument("--folder", type=Path, required=True, metavar="DIR", help=text)
-    for name, default, what in (
-        ("--readings", soak.READINGS, "of all parts"),
-        ("--part-seconds", soak.PART_S, "at most for this part"),
-    ):
-        text = f"{what} (default: {default:,})"
-        command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
 def _add_universities(command: argparse.ArgumentParser) -> None:
@@ -348,8 +282,7 @@ def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
 
 
 def _federation(options: argparse.Namespace) -> Iterator[Outcome]:
-    part = getattr(options, "part", "all")
-    return federation.measure(part, options.events, options.roads)
+    return federation.measure(federation_options.plan(options))
 
 
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
@@ -383,28 +316,6 @@ def _ctp(options: argparse.Namespace) -> Iterator[Outcome]:
 def _windows(options: argparse.Namespace) -> Iterator[Outcome]:
     del options
     return windows.measure()
-
-
-def _page(options: argparse.Namespace) -> Iterator[Outcome]:
-    return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
-
-
-def _device(options: argparse.Namespace) -> Iterator[Outcome]:
-    return device.measure(options.seconds)
-
-
-def _writes(options: argparse.Namespace) -> Iterator[Outcome]:
-    return writes.measure(
-        options.minutes,
-        options.speed,
-        options.rated_tb,
-        options.folder,
-        options.fsync_interval,
-    )
-
-
-def _soak(options: argparse.Namespace) -> Iterator[Outcome]:
-    return soak.measure(options.folder, options.readings, options.part_seconds)
 
 
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
@@ -459,10 +370,10 @@ BENCHMARKS = (
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
     Benchmark(
         "federation",
-        "gateways that answer together: a pair, growth, delay",
+        "gateways that answer together: a pair, growth, delay; beside EventCloud's ways; a fleet",
         _federation,
-        (_add_roads, _add_events),
-        (_add_part,),
+        (_add_roads, federation_options.add_events),
+        (federation_options.add_part,),
     ),
     Benchmark(
         "homeassistant",
@@ -493,16 +404,3 @@ BENCHMARKS = (
     Benchmark("windows", "aggregates over windows, beside Bytewax", _windows, ()),
 )
 """All benchmarks, in the order of `make bench`."""
-
-APART = (
-    Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,)),
-    Benchmark(
-        "device",
-        "one core, 512 MB: at rest, and 200 readings/s; 3 minutes",
-        _device,
-        (_add_device,),
-    ),
-    Benchmark("writes", "what the demo writes to a card; 10 minutes", _writes, (_add_writes,)),
-    Benchmark("soak", "10 million readings, in parts of 2 hours", _soak, (_add_soak,)),
-)
-"""What needs a browser, much time or a folder to go on in."""

@@ -21,6 +21,8 @@ from typing import Any, Self, TextIO, cast
 from gateway.errors import GatewayError
 
 END_TIMEOUT_S = 20.0
+START_TIMEOUT_S = 120.0
+"""A gateway takes three seconds, and forty beside twenty others on two cores."""
 _LAST_WORDS = 20
 
 

@@ -12,8 +12,6 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from pyspark.sql import SparkSession
-
 from spark_batch.archive import Archive
 from spark_batch.bench import command as bench
 from spark_batch.errors import ArchiveError
@@ -25,13 +23,14 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.quality import Quality
 from spark_batch.jobs.query import Question, query
 from spark_batch.jobs.replay import Replay, replay, write_mappings
+from spark_batch.jobs.rounds import Rounds, Wanted
 from spark_batch.landing import landing_zone
 from spark_batch.replay.mqtt import Broker, MqttReceiver
 from spark_batch.replay.receiver import Receiver
 from spark_batch.replay.selection import Selection
 from spark_batch.replay.senml import DEFAULT_TOPIC, check_topic
 from spark_batch.replay.updates import Endpoint, UpdateReceiver
-from spark_batch.session import spark_session
+from spark_batch.session import Sessions, spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
 from spark_batch.tools.fleet import Fleet
 from spark_batch.transforms.shape import load_shapes
@@ -47,9 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         summary = options.run(options)
         summary.seconds = time.monotonic() - started
-        options.summary_to().write(summary.to_json() + "\n")
-        if options.metrics is not None:
-            summary.write_metrics(options.metrics)
+        _tell(options, summary)
     except ArchiveError as error:
         sys.stderr.write(f"error: {error.description}\n")
         if error.hint:
@@ -61,10 +58,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _tell(options: argparse.Namespace, summary: Summary) -> None:
+    to = options.summary_to()
+    to.write(summary.to_json() + "\n")
+    to.flush()
+    if options.metrics is not None:
+        summary.write_metrics(options.metrics)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
     added = (
+        _add_run,
         _add_ingest,
         _add_derived,
         _add_query,
@@ -101,19 +107,37 @@ def _archive_job(jobs: _Jobs, name: str, run: Job, purpose: str) -> argparse.Arg
     return parser
 
 
+def _add_run(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "run", _run, "ingest, rollup and quality, once or again and again")
+    _add_landing(parser)
+    parser.add_argument(
+        "--every", type=_duration, metavar="TIME", help="again after 30s, 15m, 1h, 1d"
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
+    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    _add_hold(parser)
+
+
 def _add_ingest(jobs: _Jobs) -> None:
-    parser = _archive_job(jobs, "ingest", _ingest, "take up new segments, each line once")
+    _add_landing(_archive_job(jobs, "ingest", _ingest, "take up new segments, each line once"))
+
+
+def _add_landing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--landing", required=True, metavar="FOLDER|URI", help="where gateways ship segments to"
+    )
+
+
+def _add_hold(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--hold", type=_positive, default=3600, metavar="S", help="how long a value holds at most"
     )
 
 
 def _add_derived(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "rollup", _rollup, "minutes, hours and days of each stream")
     parser.add_argument("--full", action="store_true", help="compute every day anew")
-    parser.add_argument(
-        "--hold", type=_positive, default=3600, metavar="S", help="how long a value holds at most"
-    )
+    _add_hold(parser)
 
     parser = _archive_job(jobs, "quality", _quality, "gaps, silence, spikes, drifting clocks ...")
     parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
@@ -199,6 +223,16 @@ def _add_fleet(jobs: _Jobs) -> None:
 def _add_bench(jobs: _Jobs) -> None:
     purpose = "what the archive costs, beside DuckDB and Polars doing the same"
     bench.add_options(_job(jobs, "bench", _bench, purpose))
+
+
+def _run(options: argparse.Namespace) -> Summary:
+    """With `--every` each round is told when it ends, and nothing but an error ends them."""
+    wanted = Wanted(options.hold, options.since, options.report)
+    archive, landing = Archive(options.archive), landing_zone(options.landing)
+    rounds = Rounds(archive, landing, _sessions(options), wanted, _progress(options))
+    if options.every is None or options.dry_run:
+        return rounds.run(dry_run=options.dry_run)
+    return rounds.every(options.every, lambda summary: _tell(options, summary))
 
 
 def _ingest(options: argparse.Namespace) -> Summary:
@@ -306,9 +340,9 @@ def _bench(options: argparse.Namespace) -> Summary:
     return bench.run(options.observations, options.ways, _progress(options))
 
 
-def _sessions(options: argparse.Namespace) -> Callable[[], SparkSession]:
+def _sessions(options: argparse.Namespace) -> Sessions:
     settings = dict(options.conf)
-    return lambda: spark_session("sosa-archive", settings)
+    return lambda rows: spark_session("sosa-archive", settings, rows)
 
 
 def _progress(options: argparse.Namespace) -> Progress:
@@ -340,6 +374,19 @@ def _speed(text: str) -> float | None:
     if not 0 < speed < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither `max` nor a number above 0")
     return speed
+
+
+def _duration(text: str) -> int:
+    """Seconds.
+
+    >>> _duration("15m")
+    900
+    """
+    seconds = {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:], 0)
+    number = text[:-1]
+    if not seconds or not number.isdecimal() or not 0 < int(number) * seconds <= 366 * 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 30s, 15m, 1h or 1d")
+    return int(number) * seconds
 
 
 def _positive(text: str) -> int:

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,20 +39,29 @@ SETTINGS = {
 }
 """What every job relies on, in whatever session it runs."""
 
+SMALL_ROWS = 500_000
+"""A job on fewer rows ends before Java's second compiler has earned what it costs."""
+
+Sessions = Callable[[int], SparkSession]
+"""Gives the session for a job on about so many rows, and starts the JVM only when called."""
+
 _JAVA_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
 _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
 
-def spark_session(application: str, options: dict[str, str] | None = None) -> SparkSession:
+def spark_session(
+    application: str, options: dict[str, str] | None = None, rows: int | None = None
+) -> SparkSession:
     """The session of this process: an existing one, the cluster's, or an embedded one.
 
-    `options` are Spark's own (`--conf`) and win over the embedded defaults. Raises
-    JavaMissingError.
+    `options` are Spark's own (`--conf`) and win over the embedded defaults, which are others for
+    up to SMALL_ROWS rows; None: nobody knows how many. Raises JavaMissingError.
     """
     builder = SparkSession.builder.appName(application)
     given = options or {}
     if SparkSession.getActiveSession() is None and not _submitted():
-        for key, value in (_embedded() | given).items():
+        is_small = rows is not None and rows <= SMALL_ROWS
+        for key, value in (_embedded(is_small=is_small) | given).items():
             builder = builder.config(key, value)
     session = builder.getOrCreate()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -67,7 +76,18 @@ def _submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
 
 
-def _embedded() -> dict[str, str]:
+def is_lost() -> bool:
+    """Whether the session's JVM has ended: this process gets no other."""
+    session = SparkSession.getActiveSession()
+    if session is None:
+        return False
+    try:
+        return not session.version
+    except (Py4JError, OSError):
+        return True
+
+
+def _embedded(*, is_small: bool) -> dict[str, str]:
     """Defaults of a session of our own; prepares the environment of its JVM."""
     scratch = Path(tempfile.mkdtemp(prefix="sosa-archive-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
@@ -79,24 +99,28 @@ def _embedded() -> dict[str, str]:
     return {
         "spark.master": f"local[{cores}]",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": _java_options(os.environ),
+        "spark.driver.extraJavaOptions": _java_options(os.environ, is_small=is_small),
         "spark.log.level": "ERROR",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": str(3 * cores),
+        "spark.sql.shuffle.partitions": "1" if is_small else str(3 * cores),
         # Lists of files are ours, from the Delta log: no job of its own to stat them.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     }
 
 
-def _java_options(environment: Mapping[str, str]) -> str:
-    """Errors only in the log; the collector that costs a batch least, if nobody chose another."""
+def _java_options(environment: Mapping[str, str], *, is_small: bool = False) -> str:
+    """Errors only in the log; compiler and collector that cost least, if nobody chose others."""
     log = Path(__file__).with_name("log4j2.properties")
     options = f"-Dlog4j2.configurationFile={log.as_uri()}"
     chosen = " ".join(environment.get(name, "") for name in _JAVA_VARIABLES)
-    return options if _COLLECTOR.search(chosen) else f"{options} -XX:+UseParallelGC"
+    if is_small and "-XX:TieredStopAtLevel" not in chosen:
+        options += " -XX:TieredStopAtLevel=1"
+    if _COLLECTOR.search(chosen):
+        return options
+    return f"{options} -XX:+Use{'Serial' if is_small else 'Parallel'}GC"
 
 
 @contextmanager

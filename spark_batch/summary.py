@@ -33,9 +33,9 @@ class Summary:
         """0, or 3 when something went into quarantine."""
         return QUARANTINED if self.quarantined else 0
 
-    def to_json(self) -> str:
-        """The summary as one JSON object."""
-        fields = {
+    def fields(self) -> dict[str, object]:
+        """The members of the JSON object."""
+        return {
             "job": self.job,
             "status": self.status,
             "batch": self.batch,
@@ -46,7 +46,10 @@ class Summary:
             **self.details,
             "seconds": round(self.seconds, 3),
         }
-        return json.dumps(fields, ensure_ascii=False, indent=2, default=str)
+
+    def to_json(self) -> str:
+        """The summary as one JSON object."""
+        return json.dumps(self.fields(), ensure_ascii=False, indent=2, default=str)
 
     def write_metrics(self, path: Path) -> None:
         """For the textfile collector of the node exporter."""

@@ -1,44 +1,50 @@
-"""`bench federation {pair,growth,delay}`: gateways that answer together, beside one alone.
+"""`bench federation`: gateways that answer together, beside one alone, and beside other ways.
 
 Place on the way of the data: `pair` and `growth` are about compound events and routing, `delay`
 about changes from gate to gate, and what the lamps of a city cost where their subscribers are at
-another gateway. Fleets of gateways, and CSMA and OSMA of the paper, are none of this.
+another gateway; `baselines` has the algorithms of EventCloud beside ours, and `fleet` up to a
+thousand gateways, both in simulated time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bench.city.streets import ROADS
-from bench.federation import delay, growth, lamps, pair
+from bench.federation import baselines, delay, fleet, growth, lamps, pair
 from bench.report import Outcome
 
 EVENTS = pair.EVENTS
-PARTS = ("pair", "growth", "delay")
 
 
-def measure(part: str = "all", events: int = EVENTS, roads: int = ROADS) -> Iterator[Outcome]:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One part, or all, and how much of each."""
+
+    part: str = "all"
+    events: int = EVENTS
+    roads: int = ROADS
+    grid: str = "short"
+    hop_s: float = baselines.HOP_S
+    gateways: Sequence[int] = fleet.SIZES
+
+
+def measure(plan: Plan) -> Iterator[Outcome]:
     """One part, or all."""
-    for name in PARTS if part == "all" else (part,):
-        yield from _MEASURES[name](events, roads)
+    for name in PARTS if plan.part == "all" else (plan.part,):
+        yield from _MEASURES[name](plan)
 
 
-def _pair(events: int, roads: int) -> Iterator[Outcome]:
-    del roads
-    yield pair.measure(events)
-
-
-def _growth(events: int, roads: int) -> Iterator[Outcome]:
-    del events
-    return growth.measure(roads=roads)
-
-
-def _delay(events: int, roads: int) -> Iterator[Outcome]:
-    del events
+def _delay(plan: Plan) -> Iterator[Outcome]:
     yield from delay.measure()
-    yield lamps.measure(roads)
+    yield lamps.measure(plan.roads)
 
 
-_MEASURES: Mapping[str, Callable[[int, int], Iterator[Outcome]]] = {
-    "pair": _pair,
-    "growth": _growth,
+_MEASURES: Mapping[str, Callable[[Plan], Iterator[Outcome]]] = {
+    "pair": lambda plan: iter((pair.measure(plan.events),)),
+    "growth": lambda plan: growth.measure(roads=plan.roads),
     "delay": _delay,
+    "baselines": lambda plan: iter((baselines.measure(plan.grid, plan.hop_s),)),
+    "fleet": lambda plan: iter((fleet.measure(plan.gateways),)),
 }
+
+PARTS = tuple(_MEASURES)

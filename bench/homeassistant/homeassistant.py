@@ -1,9 +1,9 @@
 """`sosa-gateway bench homeassistant`: readings with and without announcements, and a start.
 
-Place on the way of the data: from MQTT to the store of two whole gateways, one of which publishes;
-nobody subscribes to what it publishes. They get the same readings in turns, and what is told is the
-CPU time of the processes. The start is one of a gateway that has its streams already, up to the
-last announcement.
+Place on the way of the data: what a reading takes by itself (path.py), then from MQTT to the store
+of two whole gateways, one of which publishes; nobody subscribes to what it publishes. They get the
+same readings in turns, and what is told is the CPU time of the processes. The start is one of a
+gateway that has its streams already, up to the last announcement.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from time import monotonic
 
+from bench.homeassistant import path
 from bench.readings.device import Device
 from bench.readings.service import Service, running_service, service_config
 from bench.readings.workload import BASE_IRI, value
@@ -28,7 +29,8 @@ _WINDOW = 100
 
 
 def measure(streams: int = STREAMS, turns: int = TURNS, each: int = EACH) -> Iterator[Outcome]:
-    """States that are told once a second at most, each state, then a start."""
+    """The way of a reading; states once a second at most, each state; then a start."""
+    yield from path.measure(streams)
     with TemporaryDirectory(prefix="sosa-gateway-bench-") as name:
         folder = Path(name)
         for interval_s in (HomeAssistantSettings().interval_s, 0.0):

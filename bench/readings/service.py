@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from bench.processes import END_TIMEOUT_S, Child, ChildFailedError, python_child
+from bench.processes import START_TIMEOUT_S, Child, ChildFailedError, python_child
 from bench.readings.workload import write_profile
 from gateway.config.settings import (
     SHIPPED_PROFILES,
@@ -84,7 +84,7 @@ def service_config(folder: Path, broker_port: int | None) -> Config:
 
 @contextmanager
 def running_service(
-    config: Config, start_s: float = END_TIMEOUT_S, within: Sequence[str] = ()
+    config: Config, start_s: float = START_TIMEOUT_S, within: Sequence[str] = ()
 ) -> Iterator[Service]:
     """A gateway for as long as the context; `start_s` is how long it may take to start.
 

@@ -27,6 +27,9 @@ _EACH_S = 3600.0
 _MOST_ALARMS = 100
 """Entries of alarms between two counts: one that comes and goes does not fill the card."""
 
+_MOST_SIGNS = 500
+"""What an alarm is about may be called by whoever sends."""
+
 Facts = Callable[[], Mapping[str, float]]
 Said = Mapping[str, str | float | bool]
 
@@ -139,9 +142,10 @@ class SelfReport:
             return
         self._alarms_noted += 1
         said = alarm.condition
-        told: dict[str, str | float | bool] = {"kind": said.kind.value, "where": said.where}
+        where, text = said.where[:_MOST_SIGNS], said.what[:_MOST_SIGNS]
+        told: dict[str, str | float | bool] = {"kind": said.kind.value, "where": where}
         if what == What.ALARM:
-            told |= {"text": said.what, "fault": said.is_fault}
+            told |= {"text": text, "fault": said.is_fault}
         self._note(what, told)
 
     def _note(self, what: What, said: Said) -> None:
@@ -161,13 +165,23 @@ class SelfReport:
             else:
                 self._entries.append(entry)
 
+    def _newest(self) -> Sequence[bytes]:
+        """The lines that leave room for as many again, so that not every write is a rewrite."""
+        lines, left = deque[bytes](), _MOST_BYTES // 2
+        for entry in list(self._entries)[: -MOST_ENTRIES // 2 - 1 : -1]:
+            line = entry.line()
+            left -= len(line)
+            if left < 0:
+                break
+            lines.appendleft(line)
+        return lines
+
     def _write(self) -> None:
         """A disk that takes nothing costs what is written there, not what is told."""
         entries, self._unwritten = self._unwritten, []
         try:
             if self._file.is_behind or self._file.size > _MOST_BYTES:
-                kept = list(self._entries)[-MOST_ENTRIES // 2 :]
-                self._file.rewrite(each.line() for each in kept)
+                self._file.rewrite(self._newest())
             else:
                 for entry in entries:
                     self._file.append(entry.line())

@@ -15,14 +15,13 @@ from types import TracebackType
 from typing import Self
 
 from adapters.modbus.polls import FORMAT_NAME
-from gateway.admin.keeping.starting import with_its_data
 from gateway.app.alarms import alarming, self_report
 from gateway.app.brokers.link import broker_link
 from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.homeassistant import publisher_of, publishing, taken_by, topics_of
-from gateway.app.keeping import keeping_gate
+from gateway.app.keeping import keeping_gate, prepare_data
 from gateway.app.logs import kept_log
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
@@ -30,7 +29,7 @@ from gateway.app.security import Security, security
 from gateway.app.sensorthings import begin_telling, indexing_of, telling_of
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
-from gateway.app.storage import open_storage, store_path
+from gateway.app.storage import open_storage
 from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
@@ -40,7 +39,6 @@ from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
 from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler
-from gateway.security.private_files import keep_private
 
 _SWITCH_S = 0.001
 """Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
@@ -95,8 +93,7 @@ class Gateway:
         sys.setswitchinterval(_SWITCH_S)
         raise_limit()
         gc.set_threshold(*_COLLECT)
-        keep_private(self._config.gateway.data_dir)
-        with_its_data(self._config.gateway.data_dir, store_path(self._config))
+        prepare_data(self._config)
         self._tasks = Tasks()
         async with AsyncExitStack() as starting:
             await self._start(starting)
@@ -152,9 +149,8 @@ class Gateway:
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        announced, told = topics_of(config), telling_of(config, storage, loop_calls)
-        taken = taken_by(modbus.is_ours, told.is_ours, announced)
-        context = MqttContext(*around, taken, announced)
+        topics, told = topics_of(config), telling_of(config, storage, loop_calls)
+        context = MqttContext(*around, taken_by(topics, modbus.is_ours, told.is_ours), topics)
         broker = broker_link(context)
         control = control_of(
             config,
@@ -172,14 +168,14 @@ class Gateway:
             *(storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping),
             *(told, indexing_of(storage), kept, publisher_of(context, storage, control)),
         )
-        await self._may_serve()
-        storage.keep_up()
         await self._listen(starting, loop_calls)
         await self._serve(starting, guarded)
 
     async def _listen(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
         """Take messages of devices from now on."""
         stages, enter = self.stages, starting.enter_async_context
+        await self._may_serve()
+        stages.storage.keep_up()
         self._starting("broker")
         await enter(stages.broker.listening(stages.control.actuating.topics))
         self.mqtt_port = stages.broker.port

@@ -27,13 +27,10 @@ def topics_of(config: Config) -> Topics | None:
     return Topics(settings.prefix, settings.topic, config.gateway.id)
 
 
-def taken_by(
-    read: Callable[[str], bool], told: Callable[[str], bool], topics: Topics | None
-) -> Callable[[str], bool]:
+def taken_by(topics: Topics | None, *owners: Callable[[str], bool]) -> Callable[[str], bool]:
     """Whether a topic is read by another gate alone, or is one at which only we publish."""
-    if topics is None:
-        return lambda topic: read(topic) or told(topic)
-    return lambda topic: topics.is_ours(topic) or read(topic) or told(topic)
+    every = owners if topics is None else (*owners, topics.is_ours)
+    return lambda topic: any(is_ours(topic) for is_ours in every)
 
 
 def publisher_of(context: MqttContext, storage: Storage, control: Control) -> Publisher | None:

@@ -46,8 +46,11 @@ def indexing_of(storage: Storage) -> Indexing:
 async def sensorthings_served(
     config: Config, stages: Stages, pool: QueryPool, guard: Guard, clocks: Clocks
 ) -> AsyncIterator[list[Route]]:
-    """The endpoints, as long as their index may be kept."""
+    """The endpoints, as long as their index may be kept; none where the settings say so."""
     storage, settings = stages.storage, config.sensorthings
+    if not settings.enabled:
+        yield []
+        return
     indexing = stages.indexing
     writing = Writing(
         storage.scheduler,

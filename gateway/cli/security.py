@@ -20,6 +20,7 @@ from gateway.cli.verbs import VERBS
 from gateway.config.file import Given, load_config
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, StorageError
+from gateway.runtime.durable_files import as_owner
 from gateway.security.authority import Credentials, new_credentials
 from gateway.security.claim import TRIES, VALID_S, offer
 from gateway.security.clients import checked_name, state_of
@@ -146,8 +147,14 @@ def _store(options: argparse.Namespace) -> IdentityStore:
 
 
 def _store_of(config: Config) -> IdentityStore:
-    keep_private(config.gateway.data_dir)
-    return IdentityStore(identities_path(config))
+    """Where root asks, made and closed to others as the gateway's user would, whose links lead root
+    nowhere."""
+    data = config.gateway.data_dir
+    if not data.is_dir():
+        keep_private(data)
+    with as_owner(data):
+        keep_private(data)
+        return IdentityStore(identities_path(config))
 
 
 @contextmanager

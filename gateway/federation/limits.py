@@ -8,6 +8,9 @@ REPLICA_QUADS = 200_000
 AT_ONCE = 10_000
 """Entries, digests or event queries that one part of a hello has at most."""
 
+NEAR = 8
+"""So many others a gateway keeps in touch with even where nothing is asked of them."""
+
 DROP_S = 30.0
 """Who is away for so long leaves an answer that is to be without them."""
 

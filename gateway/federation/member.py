@@ -29,7 +29,7 @@ from gateway.federation.events.event_source import EventSource
 from gateway.federation.events.incoming_events import Gap
 from gateway.federation.events.outgoing_events import History, Lost, OutgoingEvents, told_again
 from gateway.federation.guard import Guard
-from gateway.federation.limits import DROP_S, REPLICA_QUADS, GuardLimits, OutgoingLimits
+from gateway.federation.limits import DROP_S, NEAR, REPLICA_QUADS, GuardLimits, OutgoingLimits
 from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
 from gateway.federation.replica import Learnt, Replica
@@ -109,6 +109,7 @@ class Member:
         self.events = EventHome(self._needs, self._settings.limits)
         known = Known(
             self._replicas,
+            self._replica,
             self.attendance,
             lambda: self.position,
             self._settings.drop_s,
@@ -148,11 +149,12 @@ class Member:
 
     @property
     def heard(self) -> frozenset[str]:
-        """The members that are up, and whose stream is followed."""
+        """The members that are up, and whose stream is followed, if anything is asked of them."""
+        replicas = self._replicas
         return frozenset(
             name
-            for name, replica in self._replicas.items()
-            if replica.is_following and self.attendance.is_up(name)
+            for name in self.attendance.up
+            if name not in replicas or replicas[name].is_following
         )
 
     # what this gateway tells others -----------------------------------------------------------
@@ -179,10 +181,16 @@ class Member:
         self._engine.events.listener = self.happened if len(self._event_source) else None
 
     def tick(self) -> None:
-        """Have losses noticed, on both sides, and who is away for long."""
+        """Have losses noticed, on both sides, and who is away for long.
+
+        Some tell where they stand even if nothing is needed of them, and so hear in which life this
+        gateway is: two of one name are found.
+        """
         for name in self.guard.reopened():
             if name in self._there:
                 self._listen_to(name)
+        for name in self.attendance.near(self.name, NEAR) - self._replicas.keys():
+            self._replica(name).hello()
         self._count_work()
         for name, outgoing in self._outgoing.items():
             if self.attendance.is_up(name):
@@ -240,8 +248,11 @@ class Member:
             self._listen_to(member)
 
     def _listen_to(self, member: str) -> None:
+        """Have one that is up tell what is needed; of whom nothing is, few are asked (`tick`)."""
         self.attendance.came(member)
-        self._replica(member).hello()
+        is_needed = member in self._replicas or self._needs.is_about(member)
+        if is_needed or len(self.attendance) <= NEAR:
+            self._replica(member).hello()
 
     def leave(self, member: str) -> None:
         """Have nothing more of one that is a member no longer: its quads leave, as one step."""
@@ -383,15 +394,12 @@ class Member:
     def count(self, entries: Sequence[LuttEntry]) -> int:
         """Ask those who are up how many quads they have of each entry; the number to ask by."""
         ask, part = self.counting.ask(entries)
-        for name in filter(self.attendance.is_up, self._replicas):
+        for name in self.attendance.up:
             self._say(name, part)
         return ask
 
     def ask_events(
-        self,
-        request: SubscribeRequest,
-        told: Told,
-        scope: frozenset[str] | None = None,
+        self, request: SubscribeRequest, told: Told, scope: Scope = None
     ) -> EventSubscription:
         """Have the members of a scope tell of events; those after a position that is asked for too.
 
@@ -402,11 +410,9 @@ class Member:
             self._event_source.add(self.name, subscription.id, request.text, request.rights.read)
             self._listen()
             self._tell_own_again(subscription)
-        for name, replica in self._replicas.items():
-            if subscription.is_about(name):
-                replica.events.want(subscription.id)
+        for name in filter(subscription.is_about, self._others):
             if self.attendance.is_up(name):
-                replica.need_events([subscription.id], ())
+                self._replica(name).need_events([subscription.id], ())
         return subscription
 
     def _tell_own_again(self, subscription: EventSubscription) -> None:
@@ -425,8 +431,9 @@ class Member:
         """The members of the scope that do not tell of events yet."""
         return frozenset(
             name
-            for name, replica in self._replicas.items()
-            if subscription.is_about(name) and not replica.events.is_in_force(subscription.id)
+            for name in filter(subscription.is_about, self._others)
+            if name not in self._replicas
+            or not self._replicas[name].events.is_in_force(subscription.id)
         )
 
     def begin_events(self, subscription: EventSubscription) -> Notification:
@@ -446,11 +453,14 @@ class Member:
         self._event_source.remove(self.name, subscription.id)
         self._listen()
         for name, replica in self._replicas.items():
-            replica.events.forget(subscription.id)
-            if self.attendance.is_up(name):
-                replica.need_events((), [subscription.id])
+            if subscription.is_about(name):
+                replica.events.forget(subscription.id)
+                if self.attendance.is_up(name):
+                    replica.need_events((), [subscription.id])
 
-    # ------------------------------------------------------------------------------------------
+    @property
+    def _others(self) -> frozenset[str]:
+        return self.attendance.names | self._replicas.keys()
 
     def _replica(self, member: str) -> Replica:
         found = self._replicas.get(member)

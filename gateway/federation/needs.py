@@ -1,9 +1,10 @@
-"""`Needs`: what a gateway wants of others, in numbered versions; `Filter`: what that lets through.
+"""`Needs`: what a gateway wants of others, by scope; `Filter`: what that lets through.
 
-    subscriptions -> entries, counted -> version by version -> needs of each member
+    subscriptions, each with its scope -> entries, counted -> needs of each member
 
-Place: at the gateway that asks. An entry that several want is needed once. Both ends keep the same
-`Filter` for one stream, so what one sends is what the other takes.
+Place: at the gateway that asks. An entry that several want is needed once, and of those members
+alone that are in a scope of it: who is in none hears nothing. Both ends keep the same `Filter` for
+one stream, so what one sends is what the other takes.
 """
 
 from collections import Counter
@@ -47,49 +48,71 @@ class EventNeeds:
     def of(self, member: str) -> dict[int, str]:
         """The texts that are wanted of a member, by their numbers."""
         wanted = self._wanted.items()
-        return {id_: text for id_, (text, scope) in wanted if scope is None or member in scope}
+        return {id_: text for id_, (text, scope) in wanted if _is_about(scope, member)}
+
+    def text(self, id_: int) -> str:
+        """The text of one."""
+        return self._wanted[id_][0]
+
+    def is_about(self, member: str) -> bool:
+        """Whether any is wanted of a member."""
+        return any(_is_about(scope, member) for _, scope in self._wanted.values())
+
+
+Changed = Mapping[str, frozenset[LuttEntry]]
+"""Entries that came or went, by the members whom that concerns; no others are named."""
 
 
 class Needs:
-    """The entries that are wanted now, and event queries; `version` counts their changes."""
+    """The entries that are wanted now, and event queries."""
 
     def __init__(self) -> None:
-        self.version = 0
         self.events = EventNeeds()
-        self._wanted: Counter[LuttEntry] = Counter()
+        self._wanted: dict[Scope, Counter[LuttEntry]] = {}
 
-    @property
-    def entries(self) -> frozenset[LuttEntry]:
-        """All of them."""
-        return frozenset(self._wanted)
+    def of(self, member: str) -> frozenset[LuttEntry]:
+        """The entries that are wanted of a member."""
+        return frozenset[LuttEntry]().union(*self._about(member))
 
-    def want(self, entries: Iterable[LuttEntry]) -> frozenset[LuttEntry]:
-        """Want these once more; those that are new, which make a new version."""
-        new = frozenset(each for each in entries if each not in self._wanted)
-        self._wanted.update(entries)
-        self.version += bool(new)
+    def is_about(self, member: str) -> bool:
+        """Whether anything is wanted of a member."""
+        return any(self._about(member)) or self.events.is_about(member)
+
+    def want(self, entries: frozenset[LuttEntry], scope: Scope, members: Iterable[str]) -> Changed:
+        """Want these once more of a scope; what is new of each of the members."""
+        new = self._wanted_by_nobody(entries, scope, members)
+        self._wanted.setdefault(scope, Counter()).update(entries)
         return new
 
-    def want_events(self, text: str, scope: Scope, after: Mapping[str, EventPosition]) -> int:
-        """Want an event query, which makes a new version; its number."""
-        self.version += 1
-        return self.events.want(text, scope, after)
+    def unwant(
+        self, entries: frozenset[LuttEntry], scope: Scope, members: Iterable[str]
+    ) -> Changed:
+        """The reverse of `want`; what nobody wants any more of each of the members."""
+        counts = self._wanted[scope]
+        counts.subtract(entries)
+        for each in [each for each in entries if not counts[each]]:
+            del counts[each]
+        if not counts:
+            del self._wanted[scope]
+        return self._wanted_by_nobody(entries, scope, members)
 
-    def unwant_events(self, id_: int) -> None:
-        """The reverse of `want_events`, and a new version too."""
-        self.version += 1
-        self.events.unwant(id_)
+    def _about(self, member: str) -> Iterator[Counter[LuttEntry]]:
+        return (counts for scope, counts in self._wanted.items() if _is_about(scope, member))
 
-    def unwant(self, entries: Iterable[LuttEntry]) -> frozenset[LuttEntry]:
-        """The reverse of `want`; those that nobody wants any more."""
-        gone = set()
-        for each in entries:
-            self._wanted[each] -= 1
-            if not self._wanted[each]:
-                del self._wanted[each]
-                gone.add(each)
-        self.version += bool(gone)
-        return frozenset(gone)
+    def _wanted_by_nobody(
+        self, entries: frozenset[LuttEntry], scope: Scope, members: Iterable[str]
+    ) -> Changed:
+        found = {}
+        for member in members:
+            if _is_about(scope, member):
+                wanted = entries.difference(*self._about(member))
+                if wanted:
+                    found[member] = wanted
+        return found
+
+
+def _is_about(scope: Scope, member: str) -> bool:
+    return scope is None or member in scope
 
 
 class Filter:

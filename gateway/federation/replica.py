@@ -50,11 +50,12 @@ Clock = Callable[[], float]
 
 
 class _Change(NamedTuple):
-    """What a version of the needs changed: entries, and the event queries that it added."""
+    """What a version of the needs changed: entries, and numbers of event queries."""
 
     add: frozenset[LuttEntry] = frozenset()
     remove: frozenset[LuttEntry] = frozenset()
     events: tuple[int, ...] = ()
+    forget: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,7 +92,8 @@ class Replica:
         self._most = most
         self._ask = 0
         self._asked: tuple[LuttEntry, ...] = ()
-        self._asked_version = 0
+        self._asked_version = self._told_version = 0
+        self._is_asked = False
         self._life = ""
         self._expected = 0
         self._in_force = Filter()
@@ -131,7 +133,8 @@ class Replica:
         self._life, self._expected, self._arriving = "", 0, None
         self._pending.clear()
         self._ask += 1
-        self._asked, self._asked_version = tuple(self._needs.entries), self._needs.version
+        self._is_asked = True
+        self._asked, self._asked_version = tuple(self._needs.of(self.member)), self._told_version
         known = digests(self.quads, self._asked, own_label(self.member))
         told: dict[str, Sequence[object]] = {
             "entries": [written(entry) for entry in self._asked],
@@ -147,40 +150,52 @@ class Replica:
         return wanted
 
     def need(self, add: frozenset[LuttEntry], remove: frozenset[LuttEntry]) -> None:
-        """Tell the member of a new version of the needs."""
-        if not self.is_following:
-            self.hello()  # what is on its way to us would be what we needed before
-            return
-        version = self._needs.version
-        self._pending[version] = _Change(add, remove)
-        members = {
-            "life": self._life,
-            "version": version,
-            "base": version - 1,
-            "add": [written(entry) for entry in add],
-            "remove": [written(entry) for entry in remove],
-        }
-        self._say(Part("needs", members))
+        """Tell the member that entries came and went; with the next hello, or behind it."""
+        if self.is_following:
+            self._tell(_Change(add, remove))
+        elif not self._is_asked:
+            self.hello()
 
     def need_events(self, want: Sequence[int], forget: Sequence[int]) -> None:
-        """Tell the member of event queries that came and went, which made a new version."""
-        if not self.is_following:
+        """Tell the member of event queries that came and went; as `need`."""
+        if self.is_following:
+            self._tell(_Change(events=tuple(want), forget=tuple(forget)))
+        elif not self._is_asked:
             self.hello()
-            return
-        version = self._needs.version
-        self._pending[version] = _Change(events=tuple(want))
-        members = {
+
+    def _tell(self, change: _Change) -> None:
+        """Tell of a change, which makes a new version."""
+        base, self._told_version = self._told_version, self._told_version + 1
+        self._pending[self._told_version] = change
+        members: dict[str, object] = {
             "life": self._life,
-            "version": version,
-            "base": version - 1,
-            "events": self.events.told(want),
-            "forget": list(forget),
+            "version": self._told_version,
+            "base": base,
         }
+        if change.add or change.remove:
+            members["add"] = [written(entry) for entry in change.add]
+            members["remove"] = [written(entry) for entry in change.remove]
+        if change.events or change.forget:
+            members["events"] = self.events.told(change.events)
+            members["forget"] = list(change.forget)
         self._say(Part("needs", members))
+
+    def _tell_meanwhile(self) -> None:
+        """Tell what has changed since the hello that this stream answers."""
+        entries, before = self._needs.of(self.member), frozenset(self._asked)
+        queries, asked = self._needs.events.of(self.member), frozenset(self._asked_events)
+        change = _Change(
+            entries - before,
+            before - entries,
+            tuple(id_ for id_ in queries if id_ not in asked),
+            tuple(sorted(asked - queries.keys())),
+        )
+        if any(change):
+            self._tell(change)
 
     def tick(self) -> None:
         """Ask again for what was not confirmed since the last tick."""
-        is_late = not self.is_following or self._version != self._needs.version
+        is_late = not self.is_following or self._version != self._told_version
         if is_late and self._was_late and not self._has_moved:
             self.hello()
         self._was_late, self._has_moved = is_late, False
@@ -213,7 +228,7 @@ class Replica:
         gone = Delta((), tuple(self.quads))
         self.quads.clear()
         self.position, self._life, self._in_force = None, "", Filter()
-        self._arriving = None
+        self._arriving, self._is_asked = None, False
         self._ask += 1  # what is on its way is about what was known
         return gone
 
@@ -237,10 +252,12 @@ class Replica:
 
     def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:
         """Follow a new stream, if it is the one that was asked for last."""
-        if part.number("ask") != self._ask or batch.number != 0 or batch.life == self._life:
+        is_asked_for = self._ask > 0 and part.number("ask") == self._ask
+        if not is_asked_for or batch.number != 0 or batch.life == self._life:
             return []
         self._life, self._expected, self._has_moved = batch.life, 1, True
-        self._is_plain = batch.is_plain
+        self._is_plain, self._is_asked = batch.is_plain, False
+        self._tell_meanwhile()
         self._arriving = _Arriving(part)
         return self._more(part)
 

@@ -200,7 +200,7 @@ class ZenohCarrier:
         return session.info.declare_link_events_listener(take, history=True)
 
     def _turn_away(self, name: str, link: Any) -> None:
-        """It will come again, each 4 s at the end, so it is said once."""
+        """Close a link, and say so once: who dials again does so every 4 s at the end."""
         if foreign_links.shut(link.src, link.dst) and name not in self._foreign:
             self._foreign.add(name)
             log.warning("federation_foreign_link_closed", extra={"gateway": name})

@@ -4,10 +4,11 @@ Place: made by `description` and `virtual_sensors`, kept by `board`. Source: Hom
 documentation of MQTT discovery; the keys are those that every version since 2023.8 reads.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from json import JSONEncoder
+from json.encoder import encode_basestring
 
 from pyoxigraph import Literal
 
@@ -65,10 +66,12 @@ class Entity:
         told = None if value is None else self.form.tell(value, unit)
         if self.is_event:
             return _encode({"event_type": told})
-        keys: dict[str, Json] = {"value": told, "available": "online" if is_there else "offline"}
+        available = "online" if is_there else "offline"
         if self.form.kind is Kind.PLACE and value is not None:
-            keys |= _coordinates(value.value)
-        return _encode(keys)
+            place = _coordinates(value.value)
+            return _encode({"value": told, "available": available, **place})
+        text = "null" if told is None else encode_basestring(told)
+        return f'{{"value":{text},"available":"{available}"}}'.encode()
 
 
 def _coordinates(wkt: str) -> dict[str, Json]:
@@ -81,8 +84,11 @@ def _coordinates(wkt: str) -> dict[str, Json]:
     return {"latitude": latitude, "longitude": longitude}
 
 
+_to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _encode(keys: Mapping[str, Json]) -> bytes:
-    return json.dumps(keys, ensure_ascii=False, separators=(",", ":")).encode()
+    return _to_json(keys).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from gateway.scheduler.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
 
-TOGETHER_S = 0.05
+TOGETHER_S = 0.1
 """What comes within such a time is looked at once."""
 
 _LOOK_S = 60.0

@@ -7,6 +7,7 @@ look-up and one entry a reading; many readings of a stream are one entry by the 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode
 
@@ -112,4 +113,7 @@ class Readings:
 def reading_of(record: Record) -> tuple[Literal, str | None]:
     """Value and unit, as the graph has them."""
     seen = record.observation
-    return Literal(seen.lexical, datatype=NamedNode(seen.datatype)), seen.unit
+    return Literal(seen.lexical, datatype=_node(seen.datatype)), seen.unit
+
+
+_node = lru_cache(maxsize=64)(NamedNode)

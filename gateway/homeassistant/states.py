@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, unique
+from math import isfinite
 
 from pyoxigraph import Literal
 
@@ -89,10 +90,12 @@ class Form:
 
     def number(self, value: Literal, unit: str | None) -> str | None:
         """As it was told where it is in the unit already."""
+        if self.is_read:
+            return value.value if _is_finite(value.value) else None
         number = number_of(value)
         if number is None:
             return None
-        told = number if self.is_read else converted(number, unit, self.unit)
+        told = converted(number, unit, self.unit)
         if told is None or not self._is_within(told):
             return None
         return value.value.strip() if told == number else format(told, "f")
@@ -109,6 +112,13 @@ class Form:
         text = value.value.casefold()
         found = (each for each in self.options if each.casefold() == text)
         return next(found, None)
+
+
+def _is_finite(lexical: str) -> bool:
+    try:
+        return isfinite(float(lexical))
+    except ValueError:
+        return False
 
 
 _TELLING: Mapping[Kind, Callable[[Form, Literal, str | None], str | None]] = {

@@ -137,8 +137,10 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def _is_usable(path: Path) -> bool:
     """Whether it can be read and written, or is gone or a link."""
+    if path.is_symlink() or not path.exists():
+        return True
     wanted = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)
-    return path.is_symlink() or not path.exists() or os.access(path, wanted, effective_ids=True)
+    return os.access(path, wanted, effective_ids=True)
 
 
 def _me() -> str:

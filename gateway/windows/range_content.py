@@ -117,7 +117,11 @@ class RangeContent(Content):
 
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
-        self.go(record.own or ())
+        own = record.own or ()
+        if self.tells:  # as `go`, which would be called for each range of each element
+            self.lost += own
+        else:
+            self.size -= len(own)
         if self.followers:
             self.left.append(record)
         if isinstance(record.element.triples, Parted):

@@ -36,6 +36,7 @@ class Timeline:
     which is what is before `upper`. `due`: when time alone changes something, µs on the clock.
     `lowest`: what is before this nobody sees. `reached`: W at the last step. `jumped_by`: how far
     the clock was put forward since then. `kept`: what is kept of elements for some content.
+    `is_limited`: some content has a limit of its own.
     """
 
     def __init__(self, watermark: Watermark, budget: Budget) -> None:
@@ -55,6 +56,7 @@ class Timeline:
         self.weight = 0
         self.budget = budget
         self.kept: Predicates | None = frozenset()
+        self.is_limited = False
         self._numbers: dict[Key, dict[Record, None]] = {}
         self._arriving: list[Record] = []
         self._ended: set[Key] = set()
@@ -140,7 +142,8 @@ class Timeline:
         if self._arriving:
             arriving, self._arriving = self._arriving, []
             self._enter([each for each in arriving if self._insert(each)])
-            self._limit()
+            if self.is_limited:
+                self._limit()
 
     def shed(self) -> None:
         """Make room: the longest window lets its oldest element go, or fails."""
@@ -209,6 +212,7 @@ class Timeline:
         if upper is not None and self.contents and upper != self.upper:
             self._expire(upper)  # steps that did not concern them have passed
         self.contents.append(content)
+        self.is_limited |= content.window.limit is not None
         self.weigh_again()
         self.upper = upper
         self.reached = self.watermark.value(now)
@@ -248,6 +252,7 @@ class Timeline:
         self.lowest = content.low
         other.contents.remove(content)
         self.contents.append(content)
+        self.is_limited |= content.window.limit is not None
         content.holder, content.start = self, 0
 
     def jump(self, by: int) -> None:
@@ -348,12 +353,15 @@ class Timeline:
     def _enter(self, records: list[Record]) -> None:
         for record in records:
             fresh, found = self.owners.enter(record)
-            triples = record.element.triples
+            triples, count = record.element.triples, len(fresh)
             for content in self.contents:
                 low = content.low
                 if record.time < low:
                     continue
-                content.come(fresh)
+                if content.tells:  # as `come`
+                    content.gained += fresh
+                else:
+                    content.size += count
                 if content.followers:
                     content.entered.append(record)
                 if isinstance(triples, Parted):
@@ -364,8 +372,7 @@ class Timeline:
                         content.is_mixed = True
 
     def _limit(self) -> None:
-        limited = [each for each in self.contents if each.window.limit is not None]
-        for content in limited:
+        for content in list(self.contents):
             limit = content.window.limit
             while limit is not None and len(self.records) - content.start > limit:
                 if content.window.overflow == "end":
@@ -473,8 +480,7 @@ class Timeline:
             self.owners.leave(record)
             self._let_go(record)
             self.records[place] = _RELEASED
-        self.base = first
-        self.end = max(self.end, first)
+        self.base, self.end = first, max(self.end, first)
         if first > _FEW and 2 * first > last:
             del self.records[:first], self.times[:first]
             self.base = 0

@@ -30,19 +30,19 @@ class Ours:
 
     def ingest(self) -> Made:
         """Segments to the table."""
-        summary = Ingest(self._archive, self._landing, lambda: self._spark).run()
+        summary = Ingest(self._archive, self._landing, lambda _: self._spark).run()
         table = self._archive.observations
         return Made(summary.rows_out, [str(table.folder / file.path) for file in table.files()])
 
     def rollup(self) -> Made:
         """Minutes, hours, days."""
-        summary = Rollup(self._archive, lambda: self._spark).run()
+        summary = Rollup(self._archive, lambda _: self._spark).run()
         table = self._archive.rollup
         return Made(summary.rows_out, [str(table.folder / file.path) for file in table.files()])
 
     def export(self, before: date) -> Made:
         """N-Triples of the days before one."""
         export = Export(self._archive.folder / "rdf", "ntriples", until=before)
-        summary = export_rdf(self._archive, lambda: self._spark, export)
+        summary = export_rdf(self._archive, lambda _: self._spark, export)
         parts = sorted(Path(str(summary.details["folder"])).glob("*.gz"))
         return Made(int(str(summary.details["statements"])), [str(part) for part in parts])

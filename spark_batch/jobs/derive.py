@@ -6,7 +6,7 @@ of these days are swapped in one commit under the transaction ("rollup", batch).
 """
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import read_json, write_json
 from spark_batch.frames import frame_of
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.rollup import rollup
 
@@ -31,7 +31,7 @@ class Rollup:
     def __init__(
         self,
         archive: Archive,
-        sessions: Callable[[], SparkSession],
+        sessions: Sessions,
         progress: Progress = tell_nobody,
         hold_s: int = 3600,
     ) -> None:
@@ -77,8 +77,9 @@ class Rollup:
         )
 
     def _recompute(self, dirty: Dirty, batch: int) -> int:
-        spark, table = self._sessions(), self._archive.rollup
-        days = {day for _, day in dirty}
+        days, table = {day for _, day in dirty}, self._archive.rollup
+        read = sum(file.rows for file in self._archive.observations.files(days))
+        spark = self._sessions(read)
         self._progress(f"rollup of {len(dirty)} days of gateways, up to batch {batch}")
         wanted = _pairs(spark, dirty)
         needed = _pairs(spark, dirty | {(gateway, day - DAY) for gateway, day in dirty})

@@ -7,19 +7,18 @@ same export of the same version has the same name: a second run has nothing to d
 
 import hashlib
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import broken, lock, write_json
 from spark_batch.jobs.export_contents import Content, content, table_of
 from spark_batch.jobs.rdf_check import check_sample
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.rdf import foreign_iris, without_foreign
 from spark_batch.transforms.shape import load_shapes
@@ -59,7 +58,7 @@ class Export:
 
 def export_rdf(
     archive: Archive,
-    sessions: Callable[[], SparkSession],
+    sessions: Sessions,
     export: Export,
     progress: Progress = tell_nobody,
     *,
@@ -81,7 +80,7 @@ def export_rdf(
         shutil.rmtree(begun, ignore_errors=True)
         progress(f"exporting {summary.rows_in} rows to {target}")
         with told(export.out):
-            spark = sessions()
+            spark = sessions(summary.rows_in)
             chosen = content(export.of, archive, shapes)
             rows = chosen.rows(spark, files)
             tasks = -(-summary.rows_in // _ROWS_OF_A_PART)

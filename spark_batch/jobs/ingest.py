@@ -7,7 +7,6 @@ transaction ("ingest", n). Whatever dies in between, the next run repeats batch 
 
 import shutil
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +15,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
@@ -28,12 +26,9 @@ from spark_batch.landing import Landing
 from spark_batch.plan import Checked, Plan, Planned, make_plan
 from spark_batch.quarantine import Report
 from spark_batch.segment import Fault, examine
-from spark_batch.session import reason
+from spark_batch.session import Sessions, reason
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.table import day_of
-
-Sessions = Callable[[], SparkSession]
-"""Gives the session, and starts the JVM only when called."""
 
 
 class Ingest:
@@ -124,7 +119,7 @@ class Ingest:
             return error
 
     def _write(self, plan: Plan, run: str, *, is_doubled: bool) -> Counts:
-        spark = self._sessions()
+        spark = self._sessions(plan.new_lines)
         self._progress(f"batch {plan.number}: Spark writes {plan.new_lines} rows")
         batch = Batch(plan, self._uri)
         return batch.write(spark, self._archive.observations, run, is_doubled=is_doubled)

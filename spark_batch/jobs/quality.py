@@ -4,7 +4,6 @@ A run looks at the days from `since` on, and replaces what earlier runs found th
 """
 
 import uuid
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -12,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
-from spark_batch.files import write_whole
+from spark_batch.files import read_json, write_json, write_whole
 from spark_batch.jobs.quality_report import make_report
 from spark_batch.schema import FINDINGS, STREAM, on_disk
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms import quality
 
@@ -26,7 +25,7 @@ class Quality:
     def __init__(
         self,
         archive: Archive,
-        sessions: Callable[[], SparkSession],
+        sessions: Sessions,
         progress: Progress = tell_nobody,
         limits: quality.Limits | None = None,
     ) -> None:
@@ -34,6 +33,7 @@ class Quality:
         self._sessions = sessions
         self._progress = progress
         self._limits = limits or quality.Limits()
+        self._judged = archive.folder / "quality.json"
 
     def run(
         self, since: date = date.min, report: Path | None = None, *, dry_run: bool = False
@@ -42,6 +42,7 @@ class Quality:
         self._archive.must_exist()
         table = self._archive.quality
         with self._archive.lock(table, "quality"):
+            judged = self._seen(since)
             files = [file for file in self._archive.observations.files() if file.day >= since]
             summary = Summary("quality", "done" if files else "idle", self._archive.committed)
             summary.rows_in = sum(file.rows for file in files)
@@ -50,8 +51,19 @@ class Quality:
             elif files:
                 table.create()
                 with told(self._archive.folder):
-                    self._judge(self._sessions(), {file.day for file in files}, summary, report)
+                    spark = self._sessions(summary.rows_in)
+                    self._judge(spark, {file.day for file in files}, summary, report)
+                write_json(self._judged, judged)
         return summary
+
+    def is_current(self, since: date) -> bool:
+        """Whether the findings from `since` on are of the newest batch, and of these days."""
+        return self._judged.exists() and read_json(self._judged) == self._seen(since)
+
+    def _seen(self, since: date) -> dict[str, object]:
+        """What findings depend on: the newest batch, and the first day that is looked at."""
+        first = max(since, self._archive.retained_since())
+        return {"batch": self._archive.committed, "since": first.isoformat()}
 
     def _judge(
         self, spark: SparkSession, days: set[date], summary: Summary, report: Path | None

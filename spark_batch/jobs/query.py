@@ -6,7 +6,6 @@ it. What the filters rule out is not read: days by the folder, names by the stat
 
 import io
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import resources
@@ -17,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jsap.profile import load_profile
 from spark_batch.archive import Archive
 from spark_batch.files import broken
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.sparql.answers import Writer, answers, write_csv, write_json, write_table
 from spark_batch.sparql.bounds import Needed
 from spark_batch.sparql.parse import Query, parse
@@ -74,7 +73,7 @@ class Reads:
 
 def query(
     archive: Archive,
-    sessions: Callable[[], SparkSession],
+    sessions: Sessions,
     question: Question,
     progress: Progress = tell_nobody,
     *,
@@ -89,7 +88,8 @@ def query(
     shapes = load_shapes(question.profile)
     asked = parse(question.text, _namespaces(question.profile))
     summary = Summary("query", batch=archive.committed)
-    reads = Reads(archive.observations, sessions())
+    rows = sum(file.rows for file in archive.observations.files())
+    reads = Reads(archive.observations, sessions(rows))
     with told(archive.folder):
         found = Translation(shapes, reads).solutions(asked.algebra)
         summary.details |= {"columns": list(asked.columns), "scans": reads.scans}

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from spark_batch.archive import Archive
 from spark_batch.files import lock, write_json
 from spark_batch.replay.pace import Pace
@@ -21,7 +19,7 @@ from spark_batch.replay.position import PositionFile
 from spark_batch.replay.receiver import Receiver, Sent
 from spark_batch.replay.selection import Row, Selection
 from spark_batch.replay.senml import DEFAULT_TOPIC, mappings
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.shape import Shapes
 
@@ -41,7 +39,7 @@ class Replay:
 
 def replay(
     archive: Archive,
-    sessions: Callable[[], SparkSession],
+    sessions: Sessions,
     receiver: Callable[[], Receiver],
     wanted: Replay,
     progress: Progress = tell_nobody,
@@ -60,9 +58,8 @@ def replay(
             return summary
         progress(f"replaying from {len(files)} files with {summary.rows_in} rows")
         with told(archive.folder):
-            rows = wanted.selection.rows(
-                archive.observations, sessions(), files, place.position, wanted.shapes
-            )
+            spark, table = sessions(summary.rows_in), archive.observations
+            rows = wanted.selection.rows(table, spark, files, place.position, wanted.shapes)
             sent = _send(rows, receiver, wanted, place, progress)
     summary.status = "done" if sent.rows or sent.left_out else "idle"
     summary.rows_out = sent.rows
@@ -102,7 +99,7 @@ def _send(
 
 def write_mappings(
     archive: Archive,
-    sessions: Callable[[], SparkSession],
+    sessions: Sessions,
     selection: Selection,
     file: Path,
     topic: str = DEFAULT_TOPIC,
@@ -111,7 +108,8 @@ def write_mappings(
     archive.must_exist()
     with told(archive.folder):
         files = selection.files(archive.observations, None)
-        streams = selection.streams(archive.observations, sessions(), files)
+        rows = sum(file.rows for file in files)
+        streams = selection.streams(archive.observations, sessions(rows), files)
     write_json(file, mappings(streams, topic))
     return len(streams)
 

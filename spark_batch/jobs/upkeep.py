@@ -7,7 +7,7 @@ double rows. Retention drops whole days. Vacuum removes what no version refers t
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import reduce
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
-from spark_batch.session import told
+from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.table import DataFile, Table
 from spark_batch.transforms.layout import LAYOUT
@@ -47,7 +47,7 @@ class Compaction:
 
 def compact(
     archive: Archive,
-    sessions: Callable[[], SparkSession],
+    sessions: Sessions,
     compaction: Compaction,
     progress: Progress = tell_nobody,
     *,
@@ -69,7 +69,7 @@ def compact(
         if crowded:
             progress(f"compacting {len(crowded)} files with {rows} rows")
             with told(archive.folder):
-                after = _rewrite(archive, sessions(), crowded, compaction)
+                after = _rewrite(archive, sessions(rows), crowded, compaction)
             summary.details["files_after"] = after
             summary.rows_out = rows
     return summary

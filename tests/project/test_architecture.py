@@ -28,8 +28,8 @@ FOLDERS = {"deploy", "docs", *PACKAGES} | {
 }
 """Where a path begins."""
 
-_NAMED_OTHERWISE = {"sparql", "sensorthings"}
-"""Topics of subscribers begin so too, and cases of a device family."""
+TOPICS = {"sparql", "homeassistant", "sensorthings"}
+"""Folders whose names begin topics too, and cases of a device family."""
 
 CITED = r'\b(docs/[\w/-]+\.md|(?:README|ARCHITECTURE|THREATS)\.md), "([^"]+)"'
 """A page and, between quotation marks, one of its chapters or sentences."""
@@ -128,7 +128,7 @@ def is_path(name: str) -> bool:
     if name.endswith(".py"):
         return name != "measures.py"  # one in each room that counts
     first, _, rest = name.partition("/")
-    return first in FOLDERS - _NAMED_OTHERWISE and re.fullmatch(r"[\w./-]+", rest) is not None
+    return first in FOLDERS - TOPICS and re.fullmatch(r"[\w./-]+", rest) is not None
 
 
 def test_functions_that_the_table_names_are_there() -> None:

@@ -26,7 +26,8 @@ NOT_IMPORTED = {
     "spark": {"pandas"},  # pyspark asks for it where rows become frames
     "dev": {
         *("flask", "flask-cors"),  # moto's server
-        *("import-linter", "mypy", "ruff", "pytest-timeout", "pytest-xdist"),
+        "ipykernel",  # nbclient starts it
+        *("import-linter", "mkdocs-material", "mypy", "ruff", "pytest-timeout", "pytest-xdist"),
         *("types-jsonschema", "types-protobuf"),
         "sosa-gateway",
     },

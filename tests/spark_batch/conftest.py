@@ -44,4 +44,4 @@ def archive(tmp_path: Path) -> Archive:
 
 @pytest.fixture
 def ingest(spark: SparkSession, archive: Archive, landing: Path) -> Callable[[], Summary]:
-    return lambda: Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
+    return lambda: Ingest(archive, landing_zone(str(landing)), lambda _: spark).run()

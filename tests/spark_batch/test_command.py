@@ -96,8 +96,8 @@ def derived(
     """An archive with everything that jobs make of it."""
     write_segment(landing, [reading(1), reading(2)])
     ingest()
-    Rollup(archive, lambda: spark).run()
-    export_rdf(archive, lambda: spark, Export(archive.folder / "rdf"))
+    Rollup(archive, lambda _: spark).run()
+    export_rdf(archive, lambda _: spark, Export(archive.folder / "rdf"))
     return archive
 
 
@@ -173,7 +173,7 @@ def test_full_disk_commits_nothing_and_the_next_run_goes_on(
     assert "free disk space" in done.stderr
     assert rows(archive) == []
     assert not list(archive.observations.folder.glob("data/**/*.parquet"))
-    Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
+    Ingest(archive, landing_zone(str(landing)), lambda _: spark).run()
     assert len(rows(archive)) == 2999
 
 

@@ -46,7 +46,7 @@ def test_demo_gateway_fills_an_archive_while_it_runs(
     assert first.rows_out > 10
     assert first.quarantined == 0
     page = archive.folder / "report.html"
-    summary = Quality(archive, lambda: spark).run(report=page)
+    summary = Quality(archive, lambda _: spark).run(report=page)
     assert int(str(summary.details["streams"])) > 3
     assert "<svg" in page.read_text(encoding="utf-8")
     frame = DeltaTable(str(archive.observations.folder)).to_pandas()

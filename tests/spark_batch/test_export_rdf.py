@@ -113,7 +113,7 @@ def test_round_trip_gives_the_triples_of_the_gateway(
     written = journalled(landing)
     ingest()
     export = Export(archive.folder / "rdf", form)
-    summary = export_rdf(archive, lambda: spark, export)
+    summary = export_rdf(archive, lambda _: spark, export)
     folder = Path(str(summary.details["folder"]))
     kind, ending = (RdfFormat.N_QUADS, "nq") if form == "nquads" else (RdfFormat.TURTLE, "nt")
     store = loaded(folder, ending, kind)
@@ -126,7 +126,7 @@ def test_round_trip_gives_the_triples_of_the_gateway(
         part.count(b"\n")
         for part in (gzip.decompress(path.read_bytes()) for path in folder.glob("*.gz"))
     )
-    assert export_rdf(archive, lambda: spark, export).status == "idle"
+    assert export_rdf(archive, lambda _: spark, export).status == "idle"
 
 
 def test_large_export_is_spread_over_parts_and_is_the_same(
@@ -136,9 +136,9 @@ def test_large_export_is_spread_over_parts_and_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     written = journalled(landing)
-    Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
+    Ingest(archive, landing_zone(str(landing)), lambda _: spark).run()
     monkeypatch.setattr("spark_batch.jobs.export_rdf._ROWS_OF_A_PART", 4)
-    summary = export_rdf(archive, lambda: spark, Export(archive.folder / "rdf", "ntriples"))
+    summary = export_rdf(archive, lambda _: spark, Export(archive.folder / "rdf", "ntriples"))
     assert int(str(summary.details["parts"])) > 1
     store = loaded(Path(str(summary.details["folder"])), "nt", RdfFormat.TURTLE)
     assert {str(quad.triple) for quad in store} == in_the_gateway(written)
@@ -151,9 +151,9 @@ def test_manifest_names_each_part_and_the_sample_conforms(
     write_segment(landing, [reading(1, s="urn:b ad"), reading(2, f="relative"), reading(3)])
     ingest()
     out = archive.folder / "rdf"
-    dry = export_rdf(archive, lambda: spark, Export(out), dry_run=True)
+    dry = export_rdf(archive, lambda _: spark, Export(out), dry_run=True)
     assert (dry.status, out.exists()) == ("dry-run", False)
-    summary = export_rdf(archive, lambda: spark, Export(out, since=date(2026, 9, 1)))
+    summary = export_rdf(archive, lambda _: spark, Export(out, since=date(2026, 9, 1)))
     folder = Path(str(summary.details["folder"]))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -173,7 +173,7 @@ def test_manifest_names_each_part_and_the_sample_conforms(
         "urn:b ad",
         "relative",
     }
-    nothing = export_rdf(archive, lambda: spark, Export(out, until=date(2026, 9, 1)))
+    nothing = export_rdf(archive, lambda _: spark, Export(out, until=date(2026, 9, 1)))
     assert nothing.status == "idle"
 
 
@@ -197,7 +197,7 @@ def test_commands_that_were_sent_are_actuations_in_the_terms_of_the_store(
         (landing / path.name).write_bytes(path.read_bytes())
     assert ingest().details["unknown_members"] == 0
     export = Export(archive.folder / "rdf", of="actuations")
-    summary = export_rdf(archive, lambda: spark, export)
+    summary = export_rdf(archive, lambda _: spark, export)
     store = loaded(Path(str(summary.details["folder"])), "nq", RdfFormat.N_QUADS)
     graphs = {quad.graph_name for quad in store}
     assert graphs == {NamedNode(f"{BASE}{GATEWAY}/archive/actuations/2026-09-01")}
@@ -234,9 +234,9 @@ def test_rollups_are_nodes_of_their_own_with_the_figures_of_the_table(
     ingest()
     export = Export(archive.folder / "rdf", "ntriples", of="rollups")
     with pytest.raises(ArchiveError, match="no rollups"):
-        export_rdf(archive, lambda: spark, export)
-    Rollup(archive, lambda: spark).run()
-    summary = export_rdf(archive, lambda: spark, export)
+        export_rdf(archive, lambda _: spark, export)
+    Rollup(archive, lambda _: spark).run()
+    summary = export_rdf(archive, lambda _: spark, export)
     assert summary.rows_out == 3
     assert summary.details["sample"]["conforms"] is True  # type: ignore[index]
     assert len(summary.details["left_out_for_their_iris"]) == 1  # type: ignore[arg-type]
@@ -251,7 +251,7 @@ def test_rollups_are_nodes_of_their_own_with_the_figures_of_the_table(
     told = [[term.value for term in row] for row in rows]  # type: ignore[union-attr]
     day = "2026-09-01T00:00:00Z"
     assert told == [[grain, day, "2", "2", "2.5", "1"] for grain in ("day", "hour", "minute")]
-    assert export_rdf(archive, lambda: spark, export).status == "idle"
+    assert export_rdf(archive, lambda _: spark, export).status == "idle"
 
 
 def test_sample_that_breaks_a_shape_is_told() -> None:
@@ -293,7 +293,7 @@ def test_profile_of_another_shape_is_followed(
     write_segment(landing, [reading(1)])
     ingest()
     export = Export(archive.folder / "rdf", "ntriples", profile=profile)
-    summary = export_rdf(archive, lambda: spark, export)
+    summary = export_rdf(archive, lambda _: spark, export)
     (part,) = Path(str(summary.details["folder"])).glob("*.nt.gz")
     assert gzip.decompress(part.read_bytes()).decode().splitlines() == [
         f'<urn:s> <urn:at> "2026-09-01T00:00:01Z"^^<{XSD}dateTime> .',
@@ -301,4 +301,4 @@ def test_profile_of_another_shape_is_followed(
     ]
     profile.write_text("{}")
     with pytest.raises(ArchiveError, match="cannot be used"):
-        export_rdf(archive, lambda: spark, export)
+        export_rdf(archive, lambda _: spark, export)

@@ -22,7 +22,7 @@ from tests.spark_batch.truths import reading, rows, write_segment
 Run = Callable[[], Summary]
 
 
-def no_session() -> SparkSession:
+def no_session(rows: int) -> SparkSession:
     raise AssertionError("an idle run starts no JVM")
 
 
@@ -233,7 +233,7 @@ def test_landing_zone_of_fsspec_is_fetched(archive: Archive, spark: SparkSession
     memory.pipe(f"/zone/kitchen/{good.name}.part", b"begun")
     memory.pipe(f"/zone/torn/{bad.name}", bad.read_bytes()[:-5])
     landing = landing_zone("memory://zone")
-    summary = Ingest(archive, landing, lambda: spark).run()
+    summary = Ingest(archive, landing, lambda _: spark).run()
     assert (summary.rows_out, summary.quarantined) == (2, 1)
     assert not (archive.folder / "fetched").exists()
     assert len(list((archive.folder / "quarantine").glob(f"*/{bad.name}"))) == 1

@@ -46,7 +46,7 @@ def years(
         ingest()
     rows_of_a_day = len(GATEWAYS) * len(SENSORS) * READINGS
     compaction = upkeep.Compaction(files=1, rows=rows_of_a_day * 2 // 3)
-    upkeep.compact(archive, lambda: spark, compaction)
+    upkeep.compact(archive, lambda _: spark, compaction)
     assert len(archive.observations.files()) == 2 * len(DAYS)
     return archive
 

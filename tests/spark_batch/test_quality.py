@@ -68,7 +68,7 @@ def test_each_fault_is_found_once_and_a_second_run_says_the_same(
     write_segment(landing, [reading(1), reading(2)], gateway="holes", epoch=3)
     write_segment(landing, [reading(9), reading(10)], gateway="holes", epoch=3)
     ingest()
-    job = Quality(archive, lambda: spark)
+    job = Quality(archive, lambda _: spark)
     page = archive.folder / "quality.html"
     summary = job.run(report=page)
     kinds = found(archive, spark)
@@ -100,9 +100,9 @@ def test_sound_fleet_has_no_findings(
 ) -> None:
     Fleet(gateways=2, days=2, faults=False).write(landing)
     ingest()
-    assert Quality(archive, lambda: spark).run(dry_run=True).status == "dry-run"
+    assert Quality(archive, lambda _: spark).run(dry_run=True).status == "dry-run"
     assert not archive.quality.exists
-    summary = Quality(archive, lambda: spark).run(report=archive.folder / "report.html")
+    summary = Quality(archive, lambda _: spark).run(report=archive.folder / "report.html")
     assert summary.details["findings"] == {}
     assert "as expected" in (archive.folder / "report.html").read_text(encoding="utf-8")
 

@@ -101,8 +101,8 @@ def asked(
     write_segment(landing, rows[:30], schema="1.1")
     write_segment(landing, rows[30:], schema="1.1")
     archive = Archive(folder / "archive")
-    Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
-    summary = export_rdf(archive, lambda: spark, Export(folder / "rdf", "ntriples"))
+    Ingest(archive, landing_zone(str(landing)), lambda _: spark).run()
+    summary = export_rdf(archive, lambda _: spark, Export(folder / "rdf", "ntriples"))
     store = Store()
     for part in Path(str(summary.details["folder"])).glob("*.nt.gz"):
         store.load(gzip.decompress(part.read_bytes()), RdfFormat.N_TRIPLES)
@@ -132,7 +132,7 @@ def of_store(store: Store, text: str) -> list[tuple[object, ...]]:
 
 def of_archive(archive: Archive, spark: SparkSession, text: str) -> list[tuple[object, ...]]:
     out = archive.folder.parent / "answer.json"
-    query(archive, lambda: spark, Question(PREFIXES + text, "json", out))
+    query(archive, lambda _: spark, Question(PREFIXES + text, "json", out))
     document = json.loads(out.read_text())
     return [
         tuple(value(_term(row.get(name))) for name in sorted(document["head"]["vars"]))
@@ -208,7 +208,7 @@ def test_query_outside_of_the_subset_is_refused_with_its_place(
     text: str, words: str, asked: tuple[Archive, Store], spark: SparkSession
 ) -> None:
     with pytest.raises(QueryError) as refusal:
-        query(asked[0], lambda: spark, Question(PREFIXES + text))
+        query(asked[0], lambda _: spark, Question(PREFIXES + text))
     assert words in f"{refusal.value.description} {refusal.value.hint}"
     assert refusal.value.hint
 
@@ -226,7 +226,7 @@ def test_row_that_cannot_be_computed_exactly_fails_the_query(
 ) -> None:
     out = asked[0].folder / "never"
     with pytest.raises(ArchiveError, match=words):
-        query(asked[0], lambda: spark, Question(PREFIXES + text, "json", out))
+        query(asked[0], lambda _: spark, Question(PREFIXES + text, "json", out))
     assert not out.exists()
 
 
@@ -237,7 +237,7 @@ def test_filters_leave_out_files_by_day_and_by_name(
 
     def read(text: str) -> Any:
         question = Question(PREFIXES + f"SELECT * {{ ?o sosa:resultTime ?t ; {text} }}")
-        summary = query(archive, lambda: spark, question, dry_run=True)
+        summary = query(archive, lambda _: spark, question, dry_run=True)
         return summary.details["scans"]
 
     (everything,) = read("sosa:madeBySensor ?s")
@@ -251,7 +251,7 @@ def test_filters_leave_out_files_by_day_and_by_name(
     for nobody in ("<urn:zz>", "?s FILTER(?s IN (<urn:zz>, <urn:a>))", "?s FILTER(?s = <urn:zz>)"):
         assert read(f"sosa:madeBySensor {nobody}")[0]["files"] == 0
     question = Question(PREFIXES + "SELECT * { ?o sosa:madeBySensor <urn:t0> }")
-    assert query(archive, lambda: spark, question, explain=True).rows_out == 0
+    assert query(archive, lambda _: spark, question, explain=True).rows_out == 0
     assert "PushedFilters: [" in (plan := capsys.readouterr().out)
     assert "EqualTo(sensor,urn:t0)" in plan
 

@@ -113,7 +113,7 @@ async def test_gateway_has_the_archive_after_updates_and_mqtt(
         endpoint = Endpoint(f"http://127.0.0.1:{gateway.http_port}/update")
         for _ in range(2):  # the second time nothing changes: observations keep their IRIs
             summary = await asyncio.to_thread(
-                replay, filled, lambda: spark, lambda: UpdateReceiver(endpoint), shapes
+                replay, filled, lambda _: spark, lambda: UpdateReceiver(endpoint), shapes
             )
             there = triples(gateway)
             assert (summary.rows_out, summary.details["messages"]) == (12, 3)
@@ -121,14 +121,15 @@ async def test_gateway_has_the_archive_after_updates_and_mqtt(
         assert there == exported(filled, spark)
         assert len(expected) == 12
     profile = tmp_path / "replay.jsap"
-    assert write_mappings(filled, lambda: spark, Selection(), profile, "r/{gateway}/{sensor}") == 8
+    streams = write_mappings(filled, lambda _: spark, Selection(), profile, "r/{gateway}/{sensor}")
+    assert streams == 8
     config = settings(tmp_path / "second", profile, latest=100)
     async with running(config) as gateway:
         broker = Broker.parse(f"mqtt://127.0.0.1:{gateway.mqtt_port}")
         summary = await asyncio.to_thread(
             replay,
             filled,
-            lambda: spark,
+            lambda _: spark,
             lambda: MqttReceiver(broker, "r/{gateway}/{sensor}"),
             Replay(),
         )
@@ -149,7 +150,7 @@ async def test_gateway_has_the_archive_after_updates_and_mqtt(
 def exported(archive: Archive, spark: SparkSession) -> set[str]:
     """What an export would have, as triples."""
     kept = Kept()
-    replay(archive, lambda: spark, lambda: kept, Replay(shapes=SHAPES))
+    replay(archive, lambda _: spark, lambda: kept, Replay(shapes=SHAPES))
     from pyoxigraph import RdfFormat, Store
 
     store = Store()
@@ -164,28 +165,28 @@ def test_replay_goes_on_where_it_was_interrupted(
     wanted = Replay(batch=2, position=tmp_path / "position.json")
     first, second = Kept(fails_at=3), Kept()
     with pytest.raises(ArchiveError, match="gone"):
-        replay(filled, lambda: spark, lambda: first, wanted)
-    summary = replay(filled, lambda: spark, lambda: second, wanted)
+        replay(filled, lambda _: spark, lambda: first, wanted)
+    summary = replay(filled, lambda _: spark, lambda: second, wanted)
     everything = [13, 8, 1, 2, 3, 4, 5, 6, 7, 11, 12, 9]
     assert first.sequences == everything[:6]
     assert second.sequences == everything[6:]
     assert summary.details["position"] == "2026-09-02T00:01:40Z kitchen 7-9"
-    again = replay(filled, lambda: spark, Kept, wanted)
+    again = replay(filled, lambda _: spark, Kept, wanted)
     assert (again.status, again.rows_out) == ("idle", 0)
     other = Replay(Selection(sensors=("urn:s",)), position=wanted.position)
     with pytest.raises(ArchiveError, match="another selection"):
-        replay(filled, lambda: spark, Kept, other)
+        replay(filled, lambda _: spark, Kept, other)
     with lock(tmp_path / ".position.json.lock", "replay"), pytest.raises(BusyError):
-        replay(filled, lambda: spark, Kept, wanted)
+        replay(filled, lambda _: spark, Kept, wanted)
     (tmp_path / "position.json").write_text('{"selection": 1}')
     with pytest.raises(ArchiveError, match="no position"):
-        replay(filled, lambda: spark, Kept, wanted)
+        replay(filled, lambda _: spark, Kept, wanted)
 
 
 def test_selection_is_by_time_and_by_names(filled: Archive, spark: SparkSession) -> None:
     def sent(**members: object) -> list[int]:
         kept = Kept()
-        replay(filled, lambda: spark, lambda: kept, Replay(Selection(**members)))  # type: ignore[arg-type]
+        replay(filled, lambda _: spark, lambda: kept, Replay(Selection(**members)))  # type: ignore[arg-type]
         return kept.sequences
 
     assert sent(since=datetime(2026, 9, 2, tzinfo=UTC)) == [9]

@@ -87,7 +87,7 @@ def assert_close(ours: Rows, theirs: Rows) -> None:
 def test_incremental_equals_full_and_duckdb(
     landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
 ) -> None:
-    job = Rollup(archive, lambda: spark, hold_s=HOLD_S)
+    job = Rollup(archive, lambda _: spark, hold_s=HOLD_S)
     fleet = Fleet(gateways=2, sensors=3, days=3, interval_s=1200, lines=150, seed=11)
     deliveries = list(fleet.deliveries(landing / "all"))
     files = sorted((landing / "all").rglob("*.jsonl.gz"))
@@ -114,7 +114,7 @@ def test_only_what_was_touched_is_computed(
 ) -> None:
     Fleet(gateways=3, days=4, interval_s=3600, faults=False).write(landing)
     ingest()
-    job = Rollup(archive, lambda: spark)
+    job = Rollup(archive, lambda _: spark)
     assert job.run(dry_run=True).details == {"dirty": 12, "days": 4}
     assert not archive.rollup.exists
     job.run()
@@ -135,7 +135,7 @@ def test_counter_that_is_reset_and_value_that_holds(
     lines = [reading(n, v=v, t=t + s * 1_000_000) for n, (s, v) in enumerate(values, 1)]
     write_segment(landing, lines)
     ingest()
-    Rollup(archive, lambda: spark, hold_s=1800).run()
+    Rollup(archive, lambda _: spark, hold_s=1800).run()
     frame = archive.rollup.read(spark).where("grain = 'hour'").orderBy("start").collect()
     first, second = (row.asDict() for row in frame)
     assert (first["increase"], first["resets"], second["increase"]) == (7.0, 1, 1.0)
@@ -160,7 +160,7 @@ def test_several_values_of_one_time_all_count_in_order_of_arrival(
     ]
     write_segment(landing, lines)
     ingest()
-    Rollup(archive, lambda: spark, hold_s=1800).run()
+    Rollup(archive, lambda _: spark, hold_s=1800).run()
     rows = archive.rollup.read(spark).where("grain = 'hour'").orderBy("sensor").collect()
     count, door, mode = (row.asDict() for row in rows)
     assert (count["count"], door["count"], mode["count"]) == (4, 3, 5)
@@ -179,7 +179,7 @@ def test_texts_are_counted_and_the_last_is_kept(
     lines += [reading(3, v="NaN", d=xsd + "double", u="urn:u"), reading(4, v="4.50", u="urn:v")]
     write_segment(landing, lines)
     ingest()
-    Rollup(archive, lambda: spark).run()
+    Rollup(archive, lambda _: spark).run()
     rows = archive.rollup.read(spark).where("grain = 'day'").orderBy("unit").collect()
     assert [(row["count"], row["mean"], row["last_text"]) for row in rows] == [
         (2, None, "shut"),
@@ -193,10 +193,10 @@ def test_other_rule_needs_a_full_run(
 ) -> None:
     write_segment(landing, [reading(1), reading(2)])
     ingest()
-    Rollup(archive, lambda: spark, hold_s=60).run()
+    Rollup(archive, lambda _: spark, hold_s=60).run()
     with pytest.raises(ArchiveError, match="hold a value for 60 s"):
-        Rollup(archive, lambda: spark, hold_s=90).run()
-    assert Rollup(archive, lambda: spark, hold_s=90).run(full=True).rows_out == 3
+        Rollup(archive, lambda _: spark, hold_s=90).run()
+    assert Rollup(archive, lambda _: spark, hold_s=90).run(full=True).rows_out == 3
 
 
 def test_rollups_outlive_their_observations(
@@ -206,7 +206,7 @@ def test_rollups_outlive_their_observations(
     t = 1_788_220_800_000_000
     write_segment(landing, [reading(1, t=t), reading(2, t=t + 2 * day)])
     ingest()
-    job = Rollup(archive, lambda: spark)
+    job = Rollup(archive, lambda _: spark)
     job.run()
     write_segment(landing, [reading(3, t=t + 1)])
     ingest()

@@ -81,23 +81,23 @@ def test_compaction_keeps_the_rows_and_orders_each_day(
     before, files = rows(archive), archive.observations.files()
     assert len(files) > 2
     compaction = upkeep.Compaction(files=1)
-    dry = upkeep.compact(archive, lambda: spark, compaction, dry_run=True)
+    dry = upkeep.compact(archive, lambda _: spark, compaction, dry_run=True)
     assert (dry.status, archive.observations.files()) == ("dry-run", files)
-    summary = upkeep.compact(archive, lambda: spark, compaction)
+    summary = upkeep.compact(archive, lambda _: spark, compaction)
     after = archive.observations.files()
     assert (summary.rows_out, len(after)) == (len(filled), 2)
     assert rows(archive) == before
     for file in after:
         column = pq.read_table(archive.observations.folder / file.path, columns=["sensor"])
         assert column["sensor"].to_pylist() == sorted(column["sensor"].to_pylist())
-    assert upkeep.compact(archive, lambda: spark, compaction).status == "idle"
+    assert upkeep.compact(archive, lambda _: spark, compaction).status == "idle"
 
 
 def test_large_day_becomes_files_that_follow_each_other(
     filled: list[object], archive: Archive, spark: SparkSession
 ) -> None:
     before = rows(archive)
-    upkeep.compact(archive, lambda: spark, upkeep.Compaction(files=1, rows=600))
+    upkeep.compact(archive, lambda _: spark, upkeep.Compaction(files=1, rows=600))
     actions = DeltaTable(str(archive.observations.folder)).get_add_actions(flatten=True)
     columns = ("partition.day", "min.gateway", "max.gateway")
     files = sorted(zip(*(actions.column(name).to_pylist() for name in columns), strict=True))
@@ -166,7 +166,7 @@ def test_damaged_file_stops_a_compaction_before_its_commit(
     if files[0].rows == files[1].rows:
         pytest.fail("the two files must differ")
     with pytest.raises(ArchiveError, match="compaction read"):
-        upkeep.compact(archive, lambda: spark, upkeep.Compaction(files=1))
+        upkeep.compact(archive, lambda _: spark, upkeep.Compaction(files=1))
     assert archive.observations.files() == files
 
 

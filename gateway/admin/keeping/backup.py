@@ -8,6 +8,7 @@ which the store has it is, and so a journal that is still there is applied from 
 """
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -51,7 +52,7 @@ class SettingsFiles:
         if self.file is not None:
             yield Member(f"{SETTINGS}{self.file.name}", self.file.read_bytes())
             for path in self._here():
-                name = path.resolve().relative_to(self.file.parent.resolve())
+                name = os.path.relpath(path, self.file.parent)
                 yield Member(f"{SETTINGS}{name}", path.read_bytes())
 
     def left_out(self) -> list[str]:
@@ -61,8 +62,13 @@ class SettingsFiles:
     def _here(self) -> list[Path]:
         if self.file is None:
             return []
-        folder = self.file.parent.resolve()
-        return [p for p in self.named if folder in p.resolve().parents and p.is_file()]
+        # By their names there, not where links lead: so the settings name them.
+        folder = os.path.abspath(self.file.parent)
+        return [
+            path
+            for path in dict.fromkeys(self.named)
+            if os.path.abspath(path).startswith(f"{folder}{os.sep}") and path.is_file()
+        ]
 
 
 class Backups:

@@ -37,6 +37,9 @@ _EACH_BYTES = 512
 """What a file of settings takes at least, however short."""
 
 _LEFT_FREE = 16_777_216
+LAST_EPOCH = 99_999_999_999
+"""Twelve digits at most are the name of a journal's file: one with more would never be read."""
+
 _OTHER = "use another backup"
 
 
@@ -69,6 +72,8 @@ class Backup:
                     "restore it with that version, and upgrade then",
                 )
             applied = Position.parse(told["applied"]).epoch if told["applied"] else 0
+            if max(int(told["epoch"]), applied) > LAST_EPOCH:
+                raise ValueError(f"no epoch is beyond {LAST_EPOCH}")
             return cls(
                 str(told["gateway"]),
                 str(told["base_iri"]),
@@ -97,6 +102,11 @@ class Backup:
                 raise BadRequestError(
                     f"epoch {asked} was used: the backup is of epoch {self.epoch}",
                     "give one that is higher than any that this gateway ever began",
+                )
+            if asked > LAST_EPOCH:
+                raise BadRequestError(
+                    f"epoch {asked} is beyond {LAST_EPOCH}",
+                    "give seconds since 1970 (date +%s), or one more than the last",
                 )
             return asked - 1
         if now <= max(self.epoch, self.made_at, FIRST.timestamp()):

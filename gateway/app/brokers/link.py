@@ -1,6 +1,8 @@
 """Which link to a broker a gateway has: its own broker, or one that is there."""
 
-from gateway.app.brokers.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.brokers.mqtt import BrokerLink, MqttContext
+from gateway.app.brokers.other_broker import OtherBroker
+from gateway.app.brokers.own_broker import OwnBroker
 from gateway.gates.mqtt.mosquitto.folder import remove
 
 

@@ -54,11 +54,8 @@ async def serving(
     scheduler.engine.rights_of = security.update_rights
     streams = EventStreamGate(subscribers, limits)
     flow = flow_gate(stages, alarming)
-    apart = stages.subscribing.apart
-    pool_limits, infer = query_limits(config.limits), config.reasoning.infer
     async with AsyncExitStack() as open_:
-        query = scheduler.engine.query
-        pool = open_.enter_context(QueryPool(query, pool_limits, apart, infer=infer))
+        pool = open_.enter_context(_query_pool(config, stages))
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(refusals(pool, load)))
         warnings = alarming.mappings.of_update
@@ -72,15 +69,10 @@ async def serving(
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]
-        if config.sensorthings.enabled:
-            http += await open_.enter_async_context(
-                sensorthings_served(config, stages, pool, security.guard, clocks)
-            )
-        sockets: list[BaseRoute] = [
-            *WebSocketGate(subscribers).routes(),
-            *streams.routes(),
-            *security.routes(),
-        ]
+        sensorthings = sensorthings_served(config, stages, pool, security.guard, clocks)
+        http += await open_.enter_async_context(sensorthings)
+        upgraded = (WebSocketGate(subscribers), streams, security)
+        sockets = [route for gate in upgraded for route in gate.routes()]
         server = security.server(server_settings(config))
         async with open_ports(config, server, load, http, sockets) as ports:
             if ports.websocket != ports.http:
@@ -90,6 +82,11 @@ async def serving(
             finally:
                 await streams.close()
                 await flow.close()
+
+
+def _query_pool(config: Config, stages: Stages) -> QueryPool:
+    engine, limits = stages.storage.scheduler.engine, query_limits(config.limits)
+    return QueryPool(engine.query, limits, stages.subscribing.apart, infer=config.reasoning.infer)
 
 
 @asynccontextmanager

@@ -146,7 +146,7 @@ def _commit(data: Path, plan: Plan, settings: NewSettings | None, found: Unpacke
         with as_owner(data):
             commit(data, plan)
         return
-    _write_named(found, settings.file.parent)
+    _write_named(found, settings)
     with as_owner(data):
         commit(data, plan.awaiting(settings))
     _write(settings.file, settings.content)
@@ -154,11 +154,24 @@ def _commit(data: Path, plan: Plan, settings: NewSettings | None, found: Unpacke
         commit(data, plan)
 
 
-def _write_named(found: Unpacked, folder: Path) -> None:
-    """Files that the settings name, where there are none. Raises ConflictError for others there."""
-    for name, content in found.settings.items():
-        path = folder / name
-        if name == found.backup.settings or (path.exists() and path.read_bytes() == content):
+def _write_named(found: Unpacked, settings: NewSettings) -> None:
+    """Files that the settings name, where there are none.
+
+    Raises ConflictError for others there, BadRequestError for what no settings name: it would
+    become whatever reads its name, as a shell does in somebody's home.
+    """
+    folder = settings.file.parent
+    config = Config.model_validate(tomllib.loads(settings.content.decode())).at(folder)
+    wanted = {os.path.abspath(path) for path in config.named_files}
+    files = {folder / n: c for n, c in found.settings.items() if n != found.backup.settings}
+    for path in files:
+        if os.path.abspath(path) not in wanted:
+            raise BadRequestError(
+                f"settings/{path.relative_to(folder)} is no file that these settings name",
+                "use another backup, or restore with --keep-settings",
+            )
+    for path, content in files.items():
+        if path.exists() and path.read_bytes() == content:
             continue
         if os.path.lexists(path):
             raise ConflictError(

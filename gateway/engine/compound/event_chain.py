@@ -6,7 +6,7 @@ Place: before the joins of `event_join` and the store, which answer what is more
 events say each thing once, so this is what most of them cost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 from pyoxigraph import DefaultGraph
@@ -15,42 +15,54 @@ from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.join.join_pattern import JoinPattern
 from gateway.rdf.terms import GraphName, Term
 
-Bindings = Mapping[str, Term]
+_CONSTANT = -1
+
+Found = Sequence[Term | None]
+"""The terms of the variables, in the order of `names`."""
 
 
 class _Step(NamedTuple):
-    """A pattern: its predicate; of each end the variable, "" for none, and the constant."""
+    """A pattern: its predicate; of each end the variable's place, -1 for none, and the constant."""
 
     predicate: Term
-    subject: str
+    subject: int
     subject_term: Term | None
-    object: str
+    object: int
     object_term: Term | None
 
 
 class EventChain:
-    """Patterns with constant predicates, in the order in which they are tried."""
+    """Patterns with constant predicates, in the order in which they are tried.
 
-    def __init__(self, steps: Sequence[_Step], graphs: Sequence[GraphName | str]) -> None:
+    `names` are their variables, in the order of a solution.
+    """
+
+    def __init__(
+        self, steps: Sequence[_Step], graphs: Sequence[GraphName | int], names: Sequence[str]
+    ) -> None:
+        self.names = tuple(names)
         self._steps = tuple(steps)
         self._graphs = tuple(each for each in graphs if not isinstance(each, DefaultGraph))
+        self._nothing = (None,) * len(names)
 
     @classmethod
     def of(cls, patterns: Sequence[JoinPattern]) -> Self | None:
         """Such of a join; None where a predicate is a variable, or there is nothing to join."""
+        places: dict[str, int] = {}
         steps = []
         for each in patterns:
             if isinstance(each.predicate, str):
                 return None
-            ends = (*_end(each.subject), *_end(each.object))
+            ends = (*_end(each.subject, places), *_end(each.object, places))
             steps.append(_Step(each.predicate, *ends))
-        graphs = tuple(dict.fromkeys(each.graph for each in patterns))
-        return cls(steps, graphs) if steps else None
+        graphs = dict.fromkeys(each.graph for each in patterns)
+        slots = [_place(each, places) if isinstance(each, str) else each for each in graphs]
+        return cls(steps, slots, tuple(places)) if steps else None
 
-    def solution(self, event: CompoundEvent) -> Bindings | bool:
+    def solution(self, event: CompoundEvent) -> Found | bool:
         """The one solution; False where there is none, True where others have to look for it."""
         by_predicate = event.by_predicate
-        known: dict[str, Term] = {}
+        known: list[Term | None] = [*self._nothing]
         if self._graphs and not self._is_in(event, known):
             return False
         for predicate, subject, subject_term, object_, object_term in self._steps:
@@ -61,28 +73,33 @@ class EventChain:
                 return True
             triple = found[0]
             term: Term = triple.subject
-            before = known.get(subject) if subject else subject_term
+            before = known[subject] if subject >= 0 else subject_term
             if before is None:
                 known[subject] = term
             elif before != term:
                 return False
             term = triple.object
-            before = known.get(object_) if object_ else object_term
+            before = known[object_] if object_ >= 0 else object_term
             if before is None:
                 known[object_] = term
             elif before != term:
                 return False
         return known
 
-    def _is_in(self, event: CompoundEvent, known: dict[str, Term]) -> bool:
+    def _is_in(self, event: CompoundEvent, known: list[Term | None]) -> bool:
         """Whether the graphs of the patterns may be that of the event; binds their variables."""
         for slot in self._graphs:
-            if isinstance(slot, str):
+            if isinstance(slot, int):
                 known[slot] = event.term
             elif slot != event.term:
                 return False
         return True
 
 
-def _end(slot: Term | str) -> tuple[str, Term | None]:
-    return (slot, None) if isinstance(slot, str) else ("", slot)
+def _place(name: str, places: dict[str, int]) -> int:
+    """That of a variable among all."""
+    return places.setdefault(name, len(places))
+
+
+def _end(slot: Term | str, places: dict[str, int]) -> tuple[int, Term | None]:
+    return (_place(slot, places), None) if isinstance(slot, str) else (_CONSTANT, slot)

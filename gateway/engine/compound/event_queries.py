@@ -7,7 +7,7 @@ one that says most, so an event costs a few look-ups for each triple, however ma
 are. Source: Pellegrino et al. 2013, section 3.2.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gateway.engine.compound.event import CompoundEvent, Stated
 from gateway.engine.compound.event_query import EventQuery
@@ -88,8 +88,11 @@ class EventQueries:
         triples: Sequence[Stated],
         found: _Owners,
     ) -> None:
-        for keys in _keys(masks, triples):
-            for key in keys:
+        for mask in masks:
+            if mask == _WILD:  # most are
+                found.update(table[_ANY])
+                continue
+            for key in _keys(mask, triples):
                 owners = table.get(key)
                 if owners:
                     found.update(owners)
@@ -103,18 +106,16 @@ def _mask(entry: LuttEntry) -> _Mask:
     return entry.subject is not None, entry.object is not None
 
 
-def _keys(masks: Iterable[_Mask], triples: Sequence[Stated]) -> Iterator[Iterable[_Key]]:
-    """For each kind of key in use, those that the triples have."""
-    for mask in masks:
-        match mask:
-            case (True, True):
-                yield ((each.subject, each.object) for each in triples)
-            case (True, False):
-                yield ((each.subject, None) for each in triples)
-            case (False, True):
-                yield ((None, each.object) for each in triples)
-            case _:
-                yield _ANY
+def _keys(mask: _Mask, triples: Sequence[Stated]) -> Iterable[_Key]:
+    """The keys of a kind that the triples have."""
+    match mask:
+        case (True, True):
+            return [(each.subject, each.object) for each in triples]
+        case (True, False):
+            return [(each.subject, None) for each in triples]
+        case _:
+            return [(None, each.object) for each in triples]
 
 
-_ANY: Sequence[_Key] = ((None, None),)
+_WILD: _Mask = (False, False)
+_ANY: _Key = (None, None)

@@ -14,7 +14,7 @@ from pyoxigraph import QueryBoolean, QuerySolutions
 from gateway.engine.compile import parse_subscribed
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.compound.event_bounds import require_bounded
-from gateway.engine.compound.event_chain import EventChain
+from gateway.engine.compound.event_chain import EventChain, Found
 from gateway.engine.compound.event_join import Bindings, TooManyTrialsError, in_order, solutions
 from gateway.engine.compound.required import required_patterns
 from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
@@ -24,6 +24,7 @@ from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Spu, Subject
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.solutions import Row
+from gateway.rdf.terms import Term
 from gateway.sparql.algebra import Query
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.sparql.order.total_order import with_total_order
@@ -52,8 +53,7 @@ class EventQuery:
             self._patterns = in_order(required_patterns(query))
         self.hits = 0
         columns = () if self._join is None else self._join.columns
-        names = tuple(each for each in columns if isinstance(each, str))
-        self._names = names if len(names) == len(columns) else None
+        self._places = None if self._chain is None else _places(self._chain.names, columns)
 
     @property
     def tier(self) -> str:
@@ -117,10 +117,17 @@ class EventQuery:
                 return bool(self.rows(event))
         return found is not False
 
-    def _row(self, known: Bindings) -> Row:
+    def _row(self, found: Found) -> Row:
+        """The row of a chain's solution."""
+        if self._places is not None:
+            return tuple([found[place] for place in self._places])
         assert self._join is not None  # noqa: S101  # what has a chain is one
-        if self._names is not None:
-            return tuple(map(known.get, self._names))
+        assert self._chain is not None  # noqa: S101
+        known = {
+            name: term
+            for name, term in zip(self._chain.names, found, strict=True)
+            if term is not None
+        }
         return _projected(self._join, (known,))[0]
 
     def _evaluated(self, event: CompoundEvent) -> Sequence[Row]:
@@ -132,6 +139,13 @@ class EventQuery:
             return [()] if results else ()
         triples = ((t.subject, t.predicate, t.object) for t in bounded(results))
         return list(dict.fromkeys(triples))
+
+
+def _places(names: Sequence[str], columns: Sequence[Term | str]) -> Sequence[int] | None:
+    """Where each column stands in a solution; None where one is no variable of it."""
+    places = {name: place for place, name in enumerate(names)}
+    found = [places.get(each, -1) if isinstance(each, str) else -1 for each in columns]
+    return None if -1 in found else found
 
 
 def _projected(join: Conjunction, found: Sequence[Bindings]) -> Sequence[Row]:

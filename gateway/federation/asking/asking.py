@@ -59,11 +59,12 @@ _Place = tuple[Scope, bool]
 class Known:
     """What is known of others: their `replicas`, who is up; `here` tells where this gateway is.
 
-    Who is away for `drop_s` leaves those answers that are to be without them. First answers keep
-    to the `limits`.
+    A `replica` is made where something is asked of a member for the first time. Who is away for
+    `drop_s` leaves those answers that are to be without them. First answers keep to the `limits`.
     """
 
     replicas: Mapping[str, Replica]
+    replica: Callable[[str], Replica]
     attendance: Attendance
     here: Callable[[], EventPosition]
     drop_s: float
@@ -185,18 +186,21 @@ class Asking:
         if request.mode == EACH:
             require_each(request.text)
         entries = entries_of(request.text, request.dataset)
-        new = self._needs.want(entries)
-        if new:
-            self._learn_own(self._own.want(new))
-            self._need(new, frozenset())
+        for name, new in self._needs.want(entries, scope, self._everybody).items():
+            if name == self._name:
+                self._learn_own(self._own.want(new))
+            elif self._known.attendance.is_up(name):
+                self._known.replica(name).need(new, frozenset())
         return Asked(request, scope, entries)
 
     def give_up(self, asked: Asked) -> None:
         """Need no more what a query needed that never began, or has ended."""
-        gone = self._needs.unwant(asked.entries)
-        if gone:
-            self._learn_own(self._own.unwant(gone))
-            self._need(frozenset(), gone)
+        unwanted = self._needs.unwant(asked.entries, asked.scope, self._everybody)
+        for name, gone in unwanted.items():
+            if name == self._name:
+                self._learn_own(self._own.unwant(gone))
+            elif self._known.attendance.is_up(name):
+                self._known.replica(name).need(frozenset(), gone)
 
     def missing(self, asked: Asked) -> frozenset[str]:
         """The members of the scope that have not told yet what the query needs, or where it is.
@@ -313,7 +317,8 @@ class Asking:
             if asked.is_about(name) and not (asked.place[1] and self._is_dropped(name)):
                 self._join_where_ready((mirror,), name, needed)
 
-    def _need(self, new: frozenset[LuttEntry], gone: frozenset[LuttEntry]) -> None:
-        for name, replica in self._known.replicas.items():
-            if self._known.attendance.is_up(name):
-                replica.need(new, gone)
+    @property
+    def _everybody(self) -> frozenset[str]:
+        """All members that are known, this gateway among them."""
+        known = self._known
+        return known.attendance.names | known.replicas.keys() | {self._name}

@@ -4,6 +4,7 @@ Place: beside `Member`, which tells it; for one thread. Since when is told by th
 µs since the epoch; for how long is measured by a steady one.
 """
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, time_ns
@@ -75,6 +76,15 @@ class Attendance:
     def up(self) -> frozenset[str]:
         """The members that are up."""
         return frozenset(name for name, state in self._states.items() if state.is_up)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def near(self, name: str, most: int) -> frozenset[str]:
+        """The first members that are up behind a name, in the order of names, which is a ring."""
+        up = sorted(self.up)
+        place = bisect(up, name)
+        return frozenset((*up[place:], *up[:place])[:most])
 
     @property
     def names(self) -> frozenset[str]:

@@ -60,7 +60,7 @@ class EventHome:
         query = EventQuery(
             Subject(request.text, request.dataset, readable=request.rights.read, mode=EVENT)
         )
-        id_ = self._needs.want_events(request.text, scope, dict(request.after))
+        id_ = self._needs.events.want(request.text, scope, dict(request.after))
         spuid = f"sepa://subscription/{uuid4()}"
         subscription = EventSubscription(id_, spuid, request, scope, query, told)
         self._by_id[id_] = subscription
@@ -69,7 +69,7 @@ class EventHome:
     def forget(self, subscription: EventSubscription) -> None:
         """The reverse of `ask`."""
         del self._by_id[subscription.id]
-        self._needs.unwant_events(subscription.id)
+        self._needs.events.unwant(subscription.id)
 
     def first(
         self, subscription: EventSubscription, time: int, positions: Mapping[str, str]

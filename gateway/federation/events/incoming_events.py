@@ -98,14 +98,11 @@ class IncomingEvents:
                 self._asked.setdefault(id_, self._needs.after(id_, self._member))
         return [[id_, text, self._after(id_)] for id_, text in texts.items()]
 
-    def want(self, id_: int) -> None:
-        """Want one more."""
-        self._asked[id_] = self._needs.after(id_, self._member)
-
     def told(self, ids: Sequence[int]) -> list[list[object]]:
-        """The queries among these that are for the member, as needs have them."""
-        texts = self._needs.of(self._member)
-        return [[id_, texts[id_], self._after(id_)] for id_ in ids if id_ in texts]
+        """These queries, which are for the member, as needs have them."""
+        for id_ in ids:
+            self._asked.setdefault(id_, self._needs.after(id_, self._member))
+        return [[id_, self._needs.text(id_), self._after(id_)] for id_ in ids]
 
     def forget(self, id_: int) -> None:
         """Want one no more."""

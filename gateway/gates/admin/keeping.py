@@ -21,7 +21,7 @@ from starlette.responses import StreamingResponse
 
 from gateway.admin.keeping.backup import Backups
 from gateway.admin.keeping.replacement import commit
-from gateway.admin.keeping.restore import Unpacked, unpack
+from gateway.admin.keeping.restore import LAST_EPOCH, Unpacked, unpack
 from gateway.errors import ConflictError, RequestTimeoutError, TooLargeError
 from gateway.gates.admin.access.clients import PRIVATE
 from gateway.gates.http.dependencies import GateOf, require_everything, served_by
@@ -32,7 +32,6 @@ from gateway.runtime.folders import disk_error
 
 MEDIA_TYPE = "application/octet-stream"
 _LEFT_FREE = 67_108_864
-_LAST_EPOCH = 99_999_999_999
 _COMING = "coming.backup"
 
 
@@ -50,8 +49,8 @@ class RestoreAsked(Parameters):
     ] = "false"
     epoch: Annotated[
         int | None,
-        PlainValidator(WholeNumber(1, _LAST_EPOCH)),
-        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _LAST_EPOCH}),
+        PlainValidator(WholeNumber(1, LAST_EPOCH)),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LAST_EPOCH}),
         Field(description="the epoch to begin, where the clock is not set"),
     ] = None
 

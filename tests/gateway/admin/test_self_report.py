@@ -103,6 +103,30 @@ async def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert told.entries[-1].said["after_stop"] is True
 
 
+async def test_long_names_make_no_long_file(tmp_path: Path) -> None:
+    """Who sends may be called what it likes, and a card is not rewritten at every alarm."""
+    long = Condition(AlarmKind.DISK, "x" * 20_000, "y" * 20_000, "make room")
+    told, wrong = report(tmp_path), list[Condition]()
+    watch, file = AlarmWatch([lambda: wrong]), tmp_path / "health.jsonl"
+    async with told.kept(LIFE):
+        told.follow(watch)
+        for _ in range(20):
+            for _ in range(50):
+                wrong.append(long)
+                watch.look()
+                wrong.clear()
+                watch.look()
+            told.count()
+            told._write()
+        told._write()
+        size = file.stat().st_size
+        told.count()
+        told._write()
+        assert file.stat().st_size - size in range(1, 1000)  # appended
+    assert file.stat().st_size < 600_000
+    assert max(len(str(each.said)) for each in told.entries) < 1_200
+
+
 async def test_a_disk_that_takes_nothing_costs_the_file_alone(tmp_path: Path) -> None:
     (tmp_path / "health.jsonl").mkdir()
     told = await life(tmp_path, FULL)

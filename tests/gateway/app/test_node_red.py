@@ -8,6 +8,8 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,20 +64,28 @@ def the_flow(opcua: int, gateway: Gateway) -> list[dict[str, Any]]:
     return [*nodes, {**told, "users": "", "endpoint": "", "wires": [[]]}]
 
 
-async def test_what_an_opc_ua_server_tells_is_observed(tmp_path: Path) -> None:
+@contextmanager
+def a_node_red(folder: Path, flow: Sequence[object]) -> Iterator[Program]:
+    """Node-RED with this flow; without it the test is skipped."""
     node = shutil.which("node")
     if node is None or not (NODE_RED / ".ready").exists():
         pytest.skip("node-red is not installed: make node-red, which needs apt and npm")
-    home = tmp_path / "bridge"
+    home = folder / "bridge"
     home.mkdir()
     (home / "node_modules").symlink_to(NODE_RED / "node_modules")
     (home / "package.json").write_text((NODE_RED / "package.json").read_text())
     (home / "settings.js").write_text(SETTINGS)
+    (home / "flows.json").write_text(json.dumps(flow))
+    program = str(NODE_RED / "node_modules" / "node-red" / "red.js")
+    alone = ("env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}")
+    options = ("--userDir", str(home), "-s", str(home / "settings.js"))
+    with Program(*alone, node, program, *options) as running_program:
+        yield running_program
+
+
+async def test_what_an_opc_ua_server_tells_is_observed(tmp_path: Path) -> None:
     async with running(settings(tmp_path, write_profile(tmp_path, [the_mapping()]))) as gateway:
-        (home / "flows.json").write_text(json.dumps(the_flow(free_port(), gateway)))
         seen = await watch(gateway, SEEN)
-        red = str(NODE_RED / "node_modules" / "node-red" / "red.js")
-        alone = ("env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}")
-        with Program(*alone, node, red, "--userDir", str(home), "-s", str(home / "settings.js")):
+        with a_node_red(tmp_path, the_flow(free_port(), gateway)):
             await seen.until(lambda: seen.count_added > 0, START_S)
         assert (seen.values(0), seen.values(1)) == (["urn:my:plant-1:MyVariable2"], ["10"])

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.app.gateway import Gateway
 from tests.gateway.client.places import chatting
-from tests.kit.gateways import LOOPBACK
+from tests.kit.gateways import LOOPBACK, update
 from tests.paths import ROOT
 
 
@@ -61,6 +61,20 @@ async def test_the_agents_of_the_chapter(tmp_path: Path, containing: str, told: 
     async with chatting(tmp_path) as (_, profile):
         code = lines("docs/client.md", containing)
         assert await said(code.replace("jsap/profiles/chat.jsap", str(profile))) == told
+
+
+async def test_the_windows_of_the_chapter(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as (gateway, _):
+        await update(
+            gateway,
+            "INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> "
+            "{ <urn:my:doors> a gw:ElementStream } }",
+        )
+        code = lines("docs/client.md", "def hear()")
+        code = code.replace('"host": "localhost",', on_ports(gateway))
+        elements, added = await said(f"{code}\nhear()")
+    assert elements == "0"
+    assert "open" in added
 
 
 def test_the_settings_of_the_chapter() -> None:

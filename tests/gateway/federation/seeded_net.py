@@ -100,9 +100,13 @@ class Gateways:
         self._settings = settings
         self._listeners: dict[tuple[str, str], Callable[[Notification], None]] = {}
         for name in names:
-            self.engines[name] = Engine.open()
-            self.past[name] = {}
-            self.restart(name)
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        """One more, with nothing."""
+        self.engines[name] = Engine.open()
+        self.past[name] = {}
+        self.restart(name)
 
     def restart(self, name: str) -> None:
         """A new life of a gateway, on the store of the one before; its subscribers are gone."""

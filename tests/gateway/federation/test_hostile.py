@@ -355,6 +355,7 @@ def test_who_is_no_member_any_more_leaves_with_its_quads() -> None:
     told: list[Notification] = []
     with scene() as made:
         asked = made.victim.ask(SubscribeRequest(QUERY), frozenset({"hostile", "good"}))
+        made.victim.presence("hostile", True)
         made.net.run()
         made.snapshot(quad(7))
         made.victim.begin(asked, told.append)

@@ -97,4 +97,4 @@ def test_a_random_minute(pis: TwoPis, seed: int) -> None:
         try:
             check(writer, client)
         except AssertionError as error:
-            raise AssertionError(f"{'; '.join(told)}: {error}") from error
+            raise AssertionError(f"{'; '.join(told)}: {error}; {pis.state()}") from error

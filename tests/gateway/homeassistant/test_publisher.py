@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -428,8 +429,12 @@ async def test_of_a_graph_that_is_not_named_nothing_is_told(tmp_path: Path) -> N
             await update(gateway, hidden)
             await update(gateway, virtual(query))
             await publish(told_port(gateway), [("climate/1/temperature", b"20")])
-            await told.until(lambda names=names: sorted(told.entities) == names)
+            await told.until(partial(_has, told, names))
             assert b"Secret" not in b"".join(told.topics.values())
+
+
+def _has(told: Retained, names: list[str]) -> bool:
+    return sorted(told.entities) == names
 
 
 def virtual(query: str, iri: str = "urn:my:mean") -> str:

@@ -102,10 +102,10 @@ def _entry(port: int) -> config_entries.ConfigEntry:
     return config_entries.ConfigEntry(**{k: v for k, v in known.items() if k in taken})
 
 
-def _states(home: core.HomeAssistant) -> dict[str, object]:
+def _states(home: core.HomeAssistant) -> dict[str, dict[str, Any]]:
     entities, devices = entity_registry.async_get(home), device_registry.async_get(home)
     areas = area_registry.async_get(home)
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, Any]] = {}
     for state in home.states.async_all():
         entry = entities.async_get(state.entity_id)
         if entry is None:
@@ -129,7 +129,7 @@ async def _wait(home: core.HomeAssistant, count: int, seconds: float) -> int:
     end = home.loop.time() + seconds
     while True:
         states = _states(home).values()
-        there = sum(each["state"] != "unavailable" for each in states)
+        there = len([each for each in states if each["state"] != "unavailable"])
         if (there == count == len(states)) or home.loop.time() > end:
             return there
         await asyncio.sleep(0.1)
@@ -138,7 +138,7 @@ async def _wait(home: core.HomeAssistant, count: int, seconds: float) -> int:
 async def _answer(home: core.HomeAssistant, kept: KeptLog, asked: list[Any]) -> object:
     match asked:
         case ["wait", count, seconds]:
-            return await _wait(home, count, seconds)
+            return await _wait(home, int(count), float(seconds))
         case ["states"]:
             return _states(home)
         case ["call", domain, service, data]:

@@ -33,6 +33,10 @@ class _Share:
     size: int = 0
 
 
+_NONE = _Share()
+"""Whoever has nothing retained; nobody changes it."""
+
+
 class RetainedMessages:
     """One message for each topic; an empty payload removes it [MQTT-3.3.1-10].
 
@@ -80,7 +84,7 @@ class RetainedMessages:
         return (publish for topic, (publish, _) in self._by_topic.items() if matches(topic))
 
     def _fits_share(self, owner: str, size: int) -> bool:
-        share, limits = self._shares.get(owner, _Share()), self._limits
+        share, limits = self._shares.get(owner, _NONE), self._limits
         topics, most_bytes = limits.owner_topics, limits.owner_bytes
         if owner == GATEWAY:
             topics, most_bytes = limits.own_topics, limits.own_bytes
@@ -90,7 +94,7 @@ class RetainedMessages:
         """Whether there is room, or has been made; the gateway's share is apart."""
         if owner == GATEWAY:
             return True
-        own, ours = self._shares.get(owner, _Share()), self._shares.get(GATEWAY, _Share())
+        own, ours = self._shares.get(owner, _NONE), self._shares.get(GATEWAY, _NONE)
         while len(self._by_topic) - len(ours.topics) >= self._limits.topics:
             if not self._lose_one(lambda share: len(share.topics), len(own.topics) + 1):
                 return False

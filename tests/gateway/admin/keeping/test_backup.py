@@ -18,14 +18,17 @@ import httpx
 import pytest
 
 from gateway.admin.keeping.archive import Member, packed
-from gateway.admin.keeping.backup import DATA, HEAD
+from gateway.admin.keeping.backup import DATA, HEAD, SettingsFiles
 from gateway.admin.keeping.replacement import finish
-from gateway.admin.keeping.restore import unpack
+from gateway.admin.keeping.restore import LAST_EPOCH, unpack
 from gateway.app.gateway import Gateway
 from gateway.appliance.upgrade.kept_data import require_all_since
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, TooLargeError, UpgradeError
+from gateway.journal import Journal
+from gateway.journal.names import raw_path, raw_start
+from gateway.journal.record import Position
 from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
@@ -323,13 +326,58 @@ def test_settings_are_bounded_in_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", [{"format": float("inf")}, {"epoch": float("inf")}, {"made_at": "0001-01-01T00:00:00"}]
+    "head",
+    [
+        {"format": float("inf")},
+        {"epoch": float("inf")},
+        {"made_at": "0001-01-01T00:00:00"},
+        {"epoch": 1_793_000_000_000},
+    ],
 )
 def test_a_head_with_impossible_numbers_is_refused(tmp_path: Path, head: dict[str, object]) -> None:
     path = archive(tmp_path, **head)
     (tmp_path / "data").mkdir()
     with path.open("rb") as source, pytest.raises(BadRequestError, match="cannot be read"):
         unpack(tmp_path / "data", source)
+
+
+def test_an_epoch_of_more_digits_than_files_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As milliseconds are: nothing that was written in it would be read at the next start."""
+    backup, config = archive(tmp_path), tmp_path / "gateway.toml"
+    for epoch, code in ((1_793_000_000_000, 1), (LAST_EPOCH + 1, 1), (LAST_EPOCH, 0)):
+        words = ("restore", str(backup), "--config", str(config), "--epoch", str(epoch))
+        assert main(words) == code
+    assert "is beyond 99999999999" in capsys.readouterr().err
+    finish(tmp_path / "data")
+    with Journal(tmp_path / "data/journal") as journal:
+        start = Position(journal.epoch, 1)
+    assert journal.epoch >= LAST_EPOCH
+    assert raw_start(raw_path(tmp_path, start)) == start
+
+
+@pytest.mark.parametrize("name", [".ssh/authorized_keys", "other.jsap"])
+def test_what_no_settings_name_is_not_written_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Given as root in a home, it would be whatever reads that name."""
+    text = b'[gateway]\nid = "new"\n[jsap]\nprofiles = ["observations", "new.jsap"]\n'
+    members = (("gateway.toml", text), ("new.jsap", b"{}"), (name, b"evil"))
+    backup = archive(
+        tmp_path, *(Member(f"settings/{n}", t) for n, t in members), settings="gateway.toml"
+    )
+    assert main(["restore", str(backup), "--config", str(tmp_path / "gateway.toml")]) == 1
+    assert f"settings/{name} is no file" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == [backup.name]
+
+
+def test_a_named_file_is_kept_by_its_name_though_it_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "gateway.toml").write_text("")
+    (tmp_path / "today.ttl").write_text("content")
+    (tmp_path / "house.ttl").symlink_to("today.ttl")
+    files = SettingsFiles(tmp_path / "gateway.toml", (tmp_path / "house.ttl",) * 2)
+    assert [name for name, _ in files.members()] == ["settings/gateway.toml", "settings/house.ttl"]
 
 
 def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:

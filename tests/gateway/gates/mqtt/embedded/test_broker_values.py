@@ -82,7 +82,7 @@ def test_full_budget_takes_the_oldest_of_whoever_has_most() -> None:
 
 
 def test_what_the_gateway_retains_and_what_devices_do_go_for_nobody_of_the_others() -> None:
-    limits = RetainedLimits(2, 30, owner_topics=2, owner_bytes=30, own_topics=3, own_bytes=200)
+    limits = RetainedLimits(2, 30, owner_topics=2, owner_bytes=30, own_topics=3, own_bytes=210)
     retained = RetainedMessages(limits)
     for topic in "abc":
         assert retained.keep(Publish(topic, bytes(50)), GATEWAY)

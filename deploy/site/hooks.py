@@ -1,0 +1,73 @@
+"""What mkdocs asks us while it builds: pages from outside docs, links, reference made of the code.
+
+Source of the events: mkdocs, "Developer Guide, Plugins, Events" of version 1.6.
+"""
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from deploy.site.addresses import address, readdressed, targets
+from deploy.site.lists import indented
+from deploy.site.reference import reference_pages
+from gateway import __version__
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "THREATS.md",
+    "deploy/raspberrypi/README.md",
+    "ontologies/README.md",
+)
+"""Pages that stand elsewhere than below docs."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Say on each page of which version it is."""
+    config.copyright = f"sosa-gateway {__version__}, Apache-2.0"
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add pages from outside docs, what any page links to, and the reference."""
+    for path in OUTSIDE:
+        files.append(_carried(config, path))
+    pages = [*OUTSIDE, *(f"docs/{each.src_uri}" for each in files if _is_ours(each))]
+    linked = set().union(*(targets(page, (ROOT / page).read_text("utf-8")) for page in pages))
+    for path in sorted(linked):
+        if (ROOT / path).is_file() and files.get_file_from_path(address(path)) is None:
+            files.append(_carried(config, path))
+    for name, text in reference_pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Have links lead to where their files stand, and lists keep what belongs to them."""
+    del config, files
+    path = _path(page.file)
+    return markdown if path is None else indented(readdressed(path, markdown, _is_folder))
+
+
+def _carried(config: MkDocsConfig, path: str) -> File:
+    return File.generated(config, address(path), abs_src_path=str(ROOT / path))
+
+
+def _is_ours(file: File) -> bool:
+    return file.generated_by is None and file.is_documentation_page()
+
+
+def _path(file: File) -> str | None:
+    """Where a page stands in the checkout; None for one that is made of the code."""
+    if file.src_uri in OUTSIDE:
+        return file.src_uri
+    return None if file.src_uri.startswith("reference/") else f"docs/{file.src_uri}"
+
+
+def _is_folder(path: str) -> bool:
+    return (ROOT / path).is_dir()

@@ -1,0 +1,159 @@
+"""Pages as a person follows them: their blocks one after another, in a terminal, as they stand.
+
+A page of a gateway has one of its own, a page of the demo the demo; both are processes. What a page
+takes for granted is `given`, what makes its subscribers hear of something is `then`.
+"""
+
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.kit.blocks import START_S, Ports, Terminal, blocks, commands, gateway_process, is_ready
+from tests.kit.gateways import LOOPBACK, Program, free_port, wait_until
+from tests.paths import ROOT
+
+pytestmark = pytest.mark.end_to_end
+
+NOTHING = ""
+
+
+class Later(str):
+    """What a subscriber tells only after other blocks of its page, or after `then`."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page and what each of its blocks tells; `NOTHING` of one that only has to succeed."""
+
+    path: str
+    told: tuple[str, ...]
+    given: str = ""
+    then: str = ""
+    of_demo: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+STREAM = """sosa-gateway update 'PREFIX gw: <https://sosa-gateway.example/ns#>
+INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> {
+  <urn:my:building> a gw:ElementStream } }'"""
+BROKEN = """sosa-gateway update 'PREFIX gw: <https://sosa-gateway.example/ns#>
+INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> { <urn:m> a gw:Mapping } }'"""
+HOT = """sosa-gateway update 'PREFIX sosa: <http://www.w3.org/ns/sosa/>
+INSERT DATA { <urn:o> sosa:hasFeatureOfInterest <urn:oven> ; sosa:hasSimpleResult 31 }'"""
+A_SENSOR = """sosa-gateway update 'PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX brick: <https://brickschema.org/schema/Brick#>
+INSERT DATA { <urn:sensor:a> a brick:Temperature_Sensor .
+ GRAPH <https://sosa-gateway.example/graph/ontology> {
+  brick:Temperature_Sensor rdfs:subClassOf brick:Sensor } }'"""
+HALL = """sosa-gateway mapping apply '{"add": [{"id": "urn:my:hall", "topic": "hall",
+  "format": "json", "selector": "$.t", "sensor": "urn:s:hall", "property": "urn:p:temperature",
+  "feature": "urn:hall", "unit": "°C"}]}'
+mosquitto_pub -q 1 -t hall -m '{"t": 20.5}'"""
+
+PAGES = (
+    Page("docs/alarms.md", (NOTHING, Later("urn:m")), then=BROKEN),
+    Page("docs/events.md", (Later("urn:oven"),), then=HOT),
+    Page(
+        "docs/homeassistant.md",
+        (NOTHING, "/status online", NOTHING, NOTHING),
+        settings={"SOSA_GATEWAY_HOMEASSISTANT__PUBLISH": "true"},
+    ),
+    Page(
+        "docs/http.md",
+        ('"status"', '"triples":1', NOTHING, NOTHING, "warm rooms"),
+        given=STREAM,
+    ),
+    Page("docs/looking.md", ('"patterns"', '"stations"', '"stages"'), of_demo=True),
+    Page(
+        "docs/mappings.md",
+        (
+            "zigbee2mqtt/kitchen zigbee2mqtt humidity",
+            "urn:room:kitchen,https://sosa-gateway.example/property/humidity,40",
+            Later("kitchen window"),
+            NOTHING,
+            "left: ",
+            NOTHING,
+            "\nfridge ENERGY.Power,118\n",
+            "cellar/pump",
+            "observations: 1",
+            NOTHING,
+        ),
+    ),
+    Page(
+        "docs/reasoning.md",
+        ("+ ?sensor", NOTHING, NOTHING, "urn:sensor:a"),
+        given=A_SENSOR,
+        of_demo=True,
+    ),
+    Page("docs/streams.md", ("urn:s:hall", '"points"'), given=HALL),
+    Page(
+        "docs/subscribing.md",
+        ('"windows"', '"sequence":0', '"sequence":0'),
+        given=STREAM,
+    ),
+    Page("docs/windows.md", ('"windows"', "tier", '"sequence":0', NOTHING, NOTHING), of_demo=True),
+)
+
+
+def _subscriptions(port: int) -> int:
+    text = httpx.get(f"http://{LOOPBACK}:{port}/metrics").text
+    (line,) = [each for each in text.splitlines() if each.startswith("sosa_gateway_subscriptions ")]
+    return int(float(line.split()[1]))
+
+
+def _is_above(before: int, port: int) -> bool:
+    return _subscriptions(port) > before
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_page_runs_as_it_stands(tmp_path: Path, page: Page) -> None:
+    for name in ("curl", "mosquitto_pub"):
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed")
+    ports = Ports(free_port(), free_port(), free_port())
+    terminal = Terminal(tmp_path, ports)
+    found = [block for block in blocks(page.path) if not block.why]
+    with ExitStack() as stack:
+        command = ("demo", "--plain") if page.of_demo else ("run",)
+        stack.enter_context(gateway_process(tmp_path, ports, command, page.settings))
+        terminal.run(commands(page.given))
+        later: list[tuple[Program, str]] = []
+        for block, told in zip(found, page.told, strict=True):
+            if not block.stays:
+                assert told in terminal.run(block), block.text
+                continue
+            before = _subscriptions(ports.http)
+            program = stack.enter_context(terminal.running(block))
+            if isinstance(told, Later):
+                wait_until(partial(_is_above, before, ports.http), START_S)
+                later.append((program, told))
+            else:
+                program.wait_for(told, START_S)
+        terminal.run(commands(page.then))
+        for program, told in later:
+            program.wait_for(told)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/house.md"])
+def test_the_first_commands_start_a_gateway(tmp_path: Path, path: str) -> None:
+    if not (ROOT / ".venv" / "bin" / "activate").exists():
+        pytest.skip("no .venv: make setup")
+    ports = Ports(free_port(), free_port(), free_port())
+    data = f"SOSA_GATEWAY_GATEWAY__DATA_DIR={tmp_path}"
+    (block,) = [each for each in blocks(path) if ". .venv/bin/activate\n" in each.text]
+    given = (f"{name}={value}" for name, value in ports.environment().items())
+    with Program("env", "-C", str(ROOT), data, *given, "sh", "-ec", block.text) as program:
+        try:
+            wait_until(lambda: is_ready(ports.http), START_S)
+        finally:
+            os.killpg(program.pid, signal.SIGTERM)
