@@ -7,6 +7,7 @@ from pyoxigraph import RdfFormat, Store, serialize
 
 from bench.federation import baselines, options
 from bench.federation.baselines import measure_shapes
+from bench.federation.eventcloud.space import point
 from bench.federation.ways import WAYS, zones
 from bench.federation.workload import workload
 
@@ -51,7 +52,7 @@ def test_every_way_tells_the_same_rows() -> None:
 
 
 def test_the_paper_stands_beside_what_it_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(baselines.GRIDS, "short", ((25, 5, 2, 4), (25, 5, 1, 4)))  # type: ignore[attr-defined]
+    monkeypatch.setitem(baselines.GRIDS, "short", ((25, 5, 2, 4), (25, 5, 1, 4)))
     monkeypatch.setattr(baselines, "RUNS", 1)
     found = baselines.measure()
     runs = found.members["runs"]
@@ -83,9 +84,7 @@ def test_terms_are_spread_over_all_peers() -> None:
             place = next(
                 number
                 for number, zone in enumerate(many)
-                if zone.sides[1].has(each.subject.value.rpartition("/")[2])
-                and zone.sides[0].has(each.graph_name.value.rpartition("/")[2])  # type: ignore[union-attr]
-                and zone.sides[3].has(each.object.value.rpartition("/")[2])  # type: ignore[union-attr]
+                if all(zone.sides[side].has(point(each)[side]) for side in (0, 1, 3))
             )
             counts[place] += 1
     halves = [count for count in counts if count]

@@ -15,7 +15,7 @@ from bench.federation.eventcloud.home import Home, Query
 from bench.federation.eventcloud.messages import Event, Message, Subscription
 from bench.federation.eventcloud.osma import OsmaPeer
 from bench.federation.eventcloud.overlay import Overlay, next_hop
-from bench.federation.eventcloud.patterns import Pattern, box_of, row_text, terms
+from bench.federation.eventcloud.patterns import Pattern, Term, box_of, row_text, terms
 from bench.federation.eventcloud.peer import Peer
 from bench.federation.eventcloud.space import Box, Interval, Point, Zone, letters, point
 from bench.federation.simulated.net import TimedNet
@@ -168,9 +168,17 @@ def point_of(quad: Sequence[object]) -> Point:
 
 # rows -------------------------------------------------------------------------------------------
 
-_NODES = [NamedNode(_BASE + name) for name in ("baa", "haa", "naa", "taa", "zaa")]
+_NODES: Sequence[NamedNode] = [
+    NamedNode(_BASE + name) for name in ("baa", "haa", "naa", "taa", "zaa")
+]
 _PREDICATES = [NamedNode(f"{_BASE}{name}") for name in ("cp", "kp", "vp")]
-_VALUES = [Literal("gold"), Literal("over"), Literal(7), Literal("gold", language="en")]
+_VALUES: Sequence[Term] = [
+    Literal("gold"),
+    Literal("over"),
+    Literal(7),
+    Literal("gold", language="en"),
+]
+_OBJECTS: Sequence[Term] = [*_NODES, *_VALUES]
 
 
 def random_quad(random: Random, event: int) -> Quad:
@@ -178,7 +186,7 @@ def random_quad(random: Random, event: int) -> Quad:
     return Quad(
         random.choice(_NODES),
         random.choice(_PREDICATES),
-        random.choice((*_NODES, *_VALUES)),
+        random.choice(_OBJECTS),
         graph,
     )
 
@@ -197,7 +205,7 @@ def random_pattern(random: Random, number: int = 0) -> Pattern:
         Variable("g"),
         random.choice(names) if random.random() < wild else random.choice(_NODES),
         random.choice(names) if random.random() < 0.2 else random.choice(_PREDICATES),
-        random.choice(names) if random.random() < wild else random.choice((*_NODES, *_VALUES)),
+        random.choice(names) if random.random() < wild else random.choice(_OBJECTS),
     )
 
 
@@ -332,7 +340,7 @@ def test_an_event_with_a_literal_where_a_subject_would_be_is_no_match() -> None:
     scene = Scene(Cloud(TimedNet(0.001), CsmaPeer), 4, Random(1))
     one, two = _PREDICATES[:2]
     graph, middle, end = Variable("g"), Variable("m"), Variable("e")
-    patterns = [(graph, _NODES[0], one, middle), (graph, middle, two, end)]
+    patterns: list[Pattern] = [(graph, _NODES[0], one, middle), (graph, middle, two, end)]
     scene.cloud.net.act(
         scene.at, partial(scene.home.subscribe, Query(0, patterns, frozenset("gme")))
     )
