@@ -110,6 +110,7 @@ announce:
 	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
 	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
 	lacks "zigbee-herdsman-converters into $(INTEROP)" "test -e $(INTEROP)/zigbee/.ready"; \
+	lacks "frost-sta-client and stapy into $(INTEROP)" "test -e $(INTEROP)/sensorthings/.ready"; \
 	lacks "homeassistant into $(INTEROP), 300 MB" "test -e $(INTEROP)/homeassistant/.whole"; \
 	echo "will be installed for the tests: $${new:-nothing, all is there}"
 
@@ -180,6 +181,8 @@ ZIGBEE := zigbee-herdsman-converters@26.112.0
 HOMEASSISTANT := homeassistant==2024.3.3 paho-mqtt==1.6.1 janus==1.0.0
 NEWER_HOMEASSISTANT := homeassistant==2025.1.4 paho-mqtt==1.6.1 janus==2.0.0
 NEWER_PYTHON = $(shell for each in python3.14 python3.13; do $$each -c 1 2>/dev/null && echo $$each && break; done)
+# Their own needs ask for old packages.
+SENSORTHINGS := frost-sta-client==1.1.53 stapy==0.3.1 setuptools==65.4.1
 BYTEWAX := bytewax==0.21.1
 
 # A bridge to other buses, 300 MB: for make test-slow alone.
@@ -194,12 +197,19 @@ interop:
 	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.whole || \
 	  echo "no homeassistant: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/sensorthings/.ready || \
+	  echo "no frost-sta-client and stapy: the test that needs them will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/bytewax/.ready || \
 	  echo "no bytewax: its column of bench windows will be empty" >&2
 
 $(INTEROP)/sepy/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(SEPY)
+	@touch $@
+
+$(INTEROP)/sensorthings/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(SENSORTHINGS)
 	@touch $@
 
 $(INTEROP)/bytewax/.ready: | $(BIN)/python

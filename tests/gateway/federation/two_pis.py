@@ -11,9 +11,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -204,18 +204,21 @@ class Writer:
         self._thread.join()
 
     def _write(self) -> None:
-        with self._pi.asked() as connection:
-            while not self._ends.wait(1 / PER_S):
-                self._state(connection, len(self.stated) + 1)
+        while not self._ends.is_set():
+            # One that was stopped for long has closed the connection, perhaps without an answer:
+            # what is said again then is no event, if it was heard.
+            with suppress(OSError, HTTPException), self._pi.asked() as connection:
+                while not self._ends.wait(1 / PER_S):
+                    self._state(connection, len(self.stated) + 1)
 
     def _state(self, connection: HTTPConnection, number: int) -> None:
+        old = number - 20
+        if old > 0 and old % 3 == 0 and old in self.there:
+            post(connection, f"DELETE DATA {{ <urn:s{old}> <urn:n> {old} }}")
+            self.there.discard(old)
         post(connection, f"INSERT DATA {{ <urn:s{number}> <urn:n> {number} }}")
         self.stated.append(number)
         self.there.add(number)
-        old = number - 20
-        if old > 0 and old % 3 == 0:
-            post(connection, f"DELETE DATA {{ <urn:s{old}> <urn:n> {old} }}")
-            self.there.discard(old)
 
 
 def post(connection: HTTPConnection, text: str) -> None:
@@ -234,6 +237,7 @@ class Client:
         self.events: list[int] = []
         self.faults: list[str] = []
         self._aliases: dict[str, int] = {}
+        self._is_over = False
         with pi.beside():
             address = f"ws://{LOOPBACK}:{pi.http}/subscribe"
             self._socket: Connection = connect(address, ping_interval=None)
@@ -248,14 +252,18 @@ class Client:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._is_over = True
         self._socket.close()
         self._thread.join()
 
     def _listen(self) -> None:
         try:
-            for text in self._socket:
-                self._take(json.loads(text)["notification"])
-        except (ConnectionClosed, KeyError, AssertionError) as error:
+            while True:
+                self._take(json.loads(self._socket.recv())["notification"])
+        except ConnectionClosed as error:
+            if not self._is_over:
+                self.faults.append(repr(error))
+        except (KeyError, ValueError) as error:
             self.faults.append(repr(error))
 
     def _take(self, told: Json) -> None:
