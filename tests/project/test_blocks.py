@@ -2,7 +2,7 @@
 
 from tests.kit.blocks import blocks, documents
 from tests.paths import ROOT
-from tests.project.test_pages_run import PAGES
+from tests.project.test_pages_run import NOT_HERE, PAGES
 
 ELSEWHERE = {
     "README.md": (7, "tests/project/test_readme_subscriptions.py"),
@@ -22,6 +22,7 @@ NOT_YET = {
     "docs/federation.md": 1,
     "docs/security.md": 3,
     "docs/segments.md": 1,
+    "docs/sensorthings.md": 3,  # its client, an id of before, and what waits for a message
     "docs/shipping.md": 1,
     "docs/upgrades.md": 2,
 }
@@ -32,7 +33,7 @@ MOST_MARKED = 0.05
 
 
 def test_every_block_is_run_or_known_not_to_be() -> None:
-    run = {page.path: len(page.told) for page in PAGES}
+    run = {page.path: len(page.told) - page.told.count(NOT_HERE) for page in PAGES}
     run |= {page: count for page, (count, _) in ELSEWHERE.items()}
     found = {page: blocks(page) for page in documents()}
     for page, those in found.items():

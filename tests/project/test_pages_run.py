@@ -23,6 +23,8 @@ from tests.paths import ROOT
 pytestmark = pytest.mark.end_to_end
 
 NOTHING = ""
+NOT_HERE = "not here"
+"""In the place of what is told: the block is not run by the test of its page."""
 
 
 class Later(str):
@@ -95,6 +97,11 @@ PAGES = (
         given=A_SENSOR,
         of_demo=True,
     ),
+    Page(
+        "docs/sensorthings.md",
+        ("26.5", NOT_HERE, NOT_HERE, "201", NOT_HERE, "+ "),
+        given=f"{HALL}\nmosquitto_pub -q 1 -t hall -m '{{\"t\": 26.5}}'",
+    ),
     Page("docs/streams.md", ("urn:s:hall", '"points"'), given=HALL),
     Page(
         "docs/subscribing.md",
@@ -129,6 +136,8 @@ def test_a_page_runs_as_it_stands(tmp_path: Path, page: Page) -> None:
         terminal.run(commands(page.given))
         later: list[tuple[Program, str]] = []
         for block, told in zip(found, page.told, strict=True):
+            if told == NOT_HERE:
+                continue
             if not block.stays:
                 assert told in terminal.run(block), block.text
                 continue

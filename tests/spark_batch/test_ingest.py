@@ -246,7 +246,7 @@ def test_segment_that_vanishes_costs_only_itself(
     gone = write_segment(landing, [reading(1)], gateway="gone")
     write_segment(landing, [reading(1), reading(2)])
 
-    def sessions() -> SparkSession:
+    def sessions(rows: int) -> SparkSession:
         gone.unlink(missing_ok=True)
         return spark
 

@@ -30,7 +30,7 @@ def rounds(archive: Archive, landing: Path, spark: SparkSession) -> Rounds:
     return Rounds(archive, landing_zone(str(landing)), lambda rows: spark)
 
 
-def _table(archive: Archive, name: str, spark: SparkSession) -> list[object]:
+def _table(archive: Archive, name: str, spark: SparkSession) -> list[str]:
     table = getattr(archive, name)
     return sorted(map(str, table.read(spark).collect()))
 
