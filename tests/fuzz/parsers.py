@@ -169,10 +169,10 @@ def _text(data: bytes) -> str:
 def _sensorthings() -> Iterator[Run]:
     """A path and its options; what is read is written and read again as the same."""
     from gateway.sensorthings.model import set_named
-    from gateway.sensorthings.options_parser import parse_options
-    from gateway.sensorthings.resource_path import parse_resource_path
     from gateway.sensorthings.translation import Asked, question
-    from gateway.sensorthings.writing import written
+    from gateway.sensorthings.url.options_parser import parse_options
+    from gateway.sensorthings.url.resource_path import parse_resource_path
+    from gateway.sensorthings.url.writing import written
 
     def run(data: bytes) -> object:
         path, _, query = _text(data).partition("?")
