@@ -29,6 +29,7 @@ from pyoxigraph import (
 from gateway.errors import StorageError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
+from gateway.rdf.geometry import GEOMETRY
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql.order.total_order import with_total_order
 from gateway.store.clock import Clock, with_clock
@@ -38,7 +39,6 @@ from gateway.store.disk.outage import Outage
 from gateway.store.disk.stored import unopened
 from gateway.store.disk.upkeep import Folder, Home, Memory, copy
 from gateway.store.faults import fault
-from gateway.store.geometry import GEOMETRY
 from gateway.store.known_subjects import KnownSubjects
 from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache

@@ -15,10 +15,10 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Store, Triple
 
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
+from gateway.rdf.geometry import GEOMETRY
 from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.store.clock import Clock
-from gateway.store.geometry import GEOMETRY
 from gateway.store.quad_store import QueryResults
 
 GraphNode = NamedNode | BlankNode

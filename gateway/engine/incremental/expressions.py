@@ -19,13 +19,13 @@ from pyoxigraph import (
 )
 
 from gateway.engine.incremental.shortcuts import UNKNOWN, shortcut
+from gateway.rdf.geometry import GEOMETRY
 from gateway.rdf.terms import Term
 from gateway.runtime.text_cache import remembered
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.scope import walk
 from gateway.store.faults import fault
-from gateway.store.geometry import GEOMETRY
 
 Solution = dict[str, Term]
 Arguments = tuple[Term | None, ...]

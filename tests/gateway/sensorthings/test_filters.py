@@ -6,13 +6,13 @@ import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 from gateway.engine import Engine
+from gateway.rdf.geometry import GEOMETRY
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import Set
 from gateway.sensorthings.translation import Asked, question
 from gateway.sensorthings.url.expression_parser import parse_expression
 from gateway.sensorthings.url.syntax import Expression
 from gateway.sensorthings.url.writing import expression_text
-from gateway.store.geometry import GEOMETRY
 from tests.gateway.sensorthings.reference import Reference
 from tests.gateway.sensorthings.world import OURS, Filters, indexed, update_of
 

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
+from gateway.rdf.geometry import GEOMETRY
 from gateway.sensorthings.answering import Answering, Matches
 from gateway.sensorthings.entities import Entities
 from gateway.sensorthings.index import Key
@@ -17,7 +18,6 @@ from gateway.sensorthings.seen import micros_of
 from gateway.sensorthings.translation import Asked, question
 from gateway.sensorthings.url.options_parser import parse_options
 from gateway.sensorthings.url.syntax import Expression
-from gateway.store.geometry import GEOMETRY
 from tests.gateway.sensorthings.reference import Foreign, Reference, Time
 from tests.gateway.sensorthings.test_filters import made
 from tests.gateway.sensorthings.world import Filters

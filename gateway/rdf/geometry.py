@@ -4,12 +4,13 @@ Place: given to every evaluation, as those of the clock are: `gw:distance` of tw
 `gw:length` of one, in the units of their coordinates. Without a value for what is no geometry.
 """
 
+from collections.abc import Callable
+
 from pyoxigraph import Literal, NamedNode
 
 from gateway.rdf.namespaces import GW
 from gateway.rdf.terms import Term
 from gateway.rdf.wkt import distance, length
-from gateway.store.delta_text import Functions
 
 _WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
 
@@ -37,7 +38,7 @@ def _wkt(term: Term) -> str | None:
     return term.value if is_wkt and isinstance(term, Literal) else None
 
 
-GEOMETRY: Functions = {
+GEOMETRY: dict[NamedNode, Callable[..., Term | None]] = {
     NamedNode(GW + "distance"): _distance,
     NamedNode(GW + "length"): _length,
 }
