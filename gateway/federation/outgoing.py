@@ -30,6 +30,9 @@ from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.store.readable import Source
 
+_SAID_AGAIN = 5
+"""Of so many equal beats, one is sent."""
+
 
 class Outgoing:
     """A stream to one member; `life` names streams.
@@ -63,6 +66,8 @@ class Outgoing:
         self._greeting = Greeting()
         self._logged = logged
         self._backlog = Backlog()
+        self._said: tuple[str, Mapping[str, object]] = ("", {})
+        self._unsaid = 0
         self._is_full = False
 
     @property
@@ -208,9 +213,12 @@ class Outgoing:
         self._forget_waiting()
 
     def beat(self, position: EventPosition) -> None:
-        """Say how far the stream is, so that a loss at its end is noticed, and where we stand."""
+        """Say how far the stream is, so that a loss at its end is noticed, and where we stand.
+
+        What was said at the last beat is said again at each fifth alone: idle peers cost little.
+        """
         if not self.is_open:
-            self.stream.beat(Part("beat", {"next": 0}))
+            self._beat({"next": 0})
             return
         for part in self._events.refused():
             self.stream.tell(part)
@@ -221,7 +229,14 @@ class Outgoing:
         members: dict[str, object] = {"next": self.stream.number}
         if not self._waiting and not self.stream.waits:
             members["position"] = str(position)
-        self.stream.beat(Part("beat", members))
+        self._beat(members)
+
+    def _beat(self, members: dict[str, object]) -> None:
+        said = self.stream.life, members
+        self._unsaid = self._unsaid + 1 if said == self._said else 0
+        self._said = said
+        if self._unsaid % _SAID_AGAIN == 0:
+            self.stream.beat(Part("beat", members))
 
     def _require_acknowledged(self) -> None:
         """Raise WireError for who lets streams run full, one after the other, without a word."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.errors import NotFoundError
-from gateway.sensorthings.bounds import BOUNDS, PAGE, too_much, wrong
 from gateway.sensorthings.entities import Entities, json_text
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import (
@@ -24,7 +23,9 @@ from gateway.sensorthings.model import (
 )
 from gateway.sensorthings.ordering import Value, in_order
 from gateway.sensorthings.relations import many_of, one_of
-from gateway.sensorthings.syntax import (
+from gateway.sensorthings.translation import Asked
+from gateway.sensorthings.url.bounds import BOUNDS, PAGE, too_much, wrong
+from gateway.sensorthings.url.syntax import (
     Binary,
     Constant,
     Expansion,
@@ -35,8 +36,7 @@ from gateway.sensorthings.syntax import (
     Path,
     ResourcePath,
 )
-from gateway.sensorthings.translation import Asked
-from gateway.sensorthings.writing import written
+from gateway.sensorthings.url.writing import written
 
 Matches = Mapping[Key, Sequence[Value]]
 """The entities that a filter lets pass, each with the values that it is ordered by."""

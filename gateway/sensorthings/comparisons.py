@@ -3,9 +3,9 @@
 Place: below `translation`, which says what holds.
 """
 
-from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
-from gateway.sensorthings.syntax import Kind
 from gateway.sensorthings.terms import Term
+from gateway.sensorthings.url.bounds import BOUNDS, too_much, wrong
+from gateway.sensorthings.url.syntax import Kind
 
 _SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 _PLAIN = frozenset({Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.CLOCK})

@@ -5,9 +5,9 @@ Source: OGC SensorThings API Part 1: Sensing, version 1.1, section 9.1 and annex
 
 from collections.abc import Sequence
 
-from gateway.sensorthings.bounds import BOUNDS
 from gateway.sensorthings.entities import Document
 from gateway.sensorthings.model import Set
+from gateway.sensorthings.url.bounds import BOUNDS
 
 _SENSING = "http://www.opengis.net/spec/iot_sensing/1.1/req/"
 _ENTITIES = (

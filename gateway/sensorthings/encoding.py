@@ -7,11 +7,11 @@ sections 9.3.3 and 12; RFC 7946; OData JSON Format Version 4.0, section 19.
 import json
 from collections.abc import Iterable, Sequence
 
-from gateway.sensorthings.bounds import wrong
 from gateway.sensorthings.entities import Document, Entities, json_text
 from gateway.sensorthings.index import Key
 from gateway.sensorthings.model import ID, PHENOMENON_TIME, RESULT_TIME, SELF_LINK, Set
-from gateway.sensorthings.syntax import Options
+from gateway.sensorthings.url.bounds import wrong
+from gateway.sensorthings.url.syntax import Options
 
 JSON = "application/json"
 GEO_JSON = "application/geo+json"

@@ -8,10 +8,10 @@ function for is said with those that it has; distances and lengths are functions
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.sensorthings.bounds import wrong
 from gateway.sensorthings.comparisons import as_kind, times, within_bounds
-from gateway.sensorthings.syntax import Kind
 from gateway.sensorthings.terms import Term
+from gateway.sensorthings.url.bounds import wrong
+from gateway.sensorthings.url.syntax import Kind
 
 _N, _S, _B, _T, _G = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.TIME, Kind.GEOMETRY
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from gateway.sensorthings.bounds import wrong
+from gateway.sensorthings.url.bounds import wrong
 
 
 class Set(Enum):

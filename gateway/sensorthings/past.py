@@ -19,12 +19,13 @@ from gateway.journal.history import AHEAD, Stretch, Window, time_of
 from gateway.journal.record import Position, Record, micros
 from gateway.rdf.namespaces import RDF, SOSA, XSD
 from gateway.sensorthings.answering import Matches
-from gateway.sensorthings.bounds import PAGE, wrong
 from gateway.sensorthings.entities import stamp_of
 from gateway.sensorthings.model import ID, PHENOMENON_TIME, RESULT_TIME, Set
 from gateway.sensorthings.ordering import in_order
 from gateway.sensorthings.seen import Seen, micros_of, newest_first
-from gateway.sensorthings.syntax import (
+from gateway.sensorthings.translation import Asked, paths_of
+from gateway.sensorthings.url.bounds import PAGE, wrong
+from gateway.sensorthings.url.syntax import (
     Binary,
     Constant,
     Expression,
@@ -32,7 +33,6 @@ from gateway.sensorthings.syntax import (
     Options,
     Path,
 )
-from gateway.sensorthings.translation import Asked, paths_of
 
 MOST_READ = 20_000
 """Observations of the journal that one request looks at."""
@@ -165,7 +165,7 @@ def seen_in(record: Record, observations: str) -> Seen:
 def window_of(expression: Expression | None) -> Window:
     """The times that a filter leaves, by its conditions on them that are joined by `and`.
 
-    >>> from gateway.sensorthings.expression_parser import parse_expression
+    >>> from gateway.sensorthings.url.expression_parser import parse_expression
     >>> window_of(parse_expression("phenomenonTime lt 1970-01-02T00:00:00Z")).begin
     """
     begin: datetime | None = None

@@ -11,7 +11,16 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.rdf.namespaces import XSD
 from gateway.sensorthings.patterns import GEO
-from gateway.sensorthings.syntax import Binary, Call, Constant, Expression, Kind, Order, Path, Unary
+from gateway.sensorthings.url.syntax import (
+    Binary,
+    Call,
+    Constant,
+    Expression,
+    Kind,
+    Order,
+    Path,
+    Unary,
+)
 
 OBSERVATIONS = "\x02"
 """Stands where what the IRIs of our observations begin with comes."""

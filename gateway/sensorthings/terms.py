@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gateway.rdf.namespaces import GW
 from gateway.sensorthings.model import PHENOMENON_TIME, RESULT_TIME, Set
 from gateway.sensorthings.shapes import OBSERVATIONS
-from gateway.sensorthings.syntax import Kind
+from gateway.sensorthings.url.syntax import Kind
 
 OM = "http://www.opengis.net/def/observationType/OGC-OM/2.0/"
 MEASUREMENT, TRUTH, OTHER = (

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
-from gateway.sensorthings.bounds import too_much, wrong
 from gateway.sensorthings.comparisons import compared, truth
 from gateway.sensorthings.functions import FUNCTIONS, Function, value_of
 from gateway.sensorthings.groups import Scope
 from gateway.sensorthings.model import ID, TYPES, Set, related
 from gateway.sensorthings.patterns import KEYS, MANY, PROLOGUE, ROOTS
 from gateway.sensorthings.shapes import Shape, filled, shape_of
-from gateway.sensorthings.syntax import (
+from gateway.sensorthings.terms import TERMS, Term
+from gateway.sensorthings.url.bounds import too_much, wrong
+from gateway.sensorthings.url.syntax import (
     Binary,
     Call,
     Constant,
@@ -32,7 +33,6 @@ from gateway.sensorthings.syntax import (
     Path,
     Unary,
 )
-from gateway.sensorthings.terms import TERMS, Term
 
 _MOST_SCOPES = 200
 _COMPARISONS = frozenset({"eq", "ne", "gt", "ge", "lt", "le"})
@@ -60,7 +60,7 @@ class Question:
 def question(asked: Asked) -> Question:
     """The SELECTs for what is asked. Raises BadRequestError, TooComplexError.
 
-    >>> from gateway.sensorthings.expression_parser import parse_expression
+    >>> from gateway.sensorthings.url.expression_parser import parse_expression
     >>> asked = Asked(Set.OBSERVATIONS, parse_expression("result gt 20"), (), "urn:o/")
     >>> question(asked).texts[0][-60:]
     '"20.0"^^<http://www.w3.org/2001/XMLSchema#double>, false)) }'

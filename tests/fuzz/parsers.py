@@ -166,6 +166,25 @@ def _text(data: bytes) -> str:
 
 
 @contextmanager
+def _sensorthings() -> Iterator[Run]:
+    """A path and its options; what is read is written and read again as the same."""
+    from gateway.sensorthings.model import set_named
+    from gateway.sensorthings.translation import Asked, question
+    from gateway.sensorthings.url.options_parser import parse_options
+    from gateway.sensorthings.url.resource_path import parse_resource_path
+    from gateway.sensorthings.url.writing import written
+
+    def run(data: bytes) -> object:
+        path, _, query = _text(data).partition("?")
+        of = parse_resource_path(path).segments[0].name
+        options = parse_options(query)
+        assert parse_options(written(options)) == options
+        return question(Asked(set_named(of), options.filter, options.order_by, "urn:o/")).keys
+
+    yield run
+
+
+@contextmanager
 def _query() -> Iterator[Run]:
     from gateway.engine import Engine
 
@@ -353,6 +372,7 @@ PARSERS: Mapping[str, Parser] = {
     "rdf-xml": Parser(_document("application/rdf+xml"), (GatewayError,), tokens.XML),
     "sparql-query": Parser(_query, (GatewayError,), tokens.SPARQL),
     "sparql-update": Parser(_update, (GatewayError,), tokens.SPARQL),
+    "sensorthings": Parser(_sensorthings, (GatewayError,), tokens.SENSORTHINGS),
     "jsap": Parser(_jsap, (JsapError,), tokens.PROFILE),
     "json-path": Parser(_path, tokens=tokens.PATH),
     "senml": Parser(_payload("senml", ("a/b",), ("", "a")), tokens=(*tokens.SENML, *tokens.CBOR)),

@@ -95,3 +95,10 @@ PACKETS = (
     b"\0\4MQTT\4",
 )
 SEGMENT = (b'{"q":', b'"i":', b'"a":1', b"\n", b"null", b"1e999", b"\x1f\x8b\x08\0")
+
+SENSORTHINGS = (
+    *(b"$filter=", b"$expand=", b"$orderby=", b"$top=", b"$skip=", b"$select=", b"$count=true"),
+    *(b" and ", b" or ", b"not ", b" eq ", b" gt ", b" add ", b" mod ", b"null", b"%27", b"''"),
+    *(b"Datastreams", b"Observations(", b"/Thing/", b"result", b"phenomenonTime", b"st_within("),
+    *(b"geography'POINT(1 2)'", b"duration'PT1H'", b"2026-03-02T07:00:00Z", b"now()", b"-", b";"),
+)

@@ -11,9 +11,9 @@ from gateway.cli.options import Commands, add_command, add_config, say
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
 from gateway.sensorthings.model import set_named
-from gateway.sensorthings.options_parser import parse_options
-from gateway.sensorthings.resource_path import parse_resource_path
 from gateway.sensorthings.translation import Asked, one_text
+from gateway.sensorthings.url.options_parser import parse_options
+from gateway.sensorthings.url.resource_path import parse_resource_path
 
 
 def add(commands: Commands) -> None:

@@ -38,15 +38,15 @@ from gateway.gates.sparql.query_pool import QueryPool
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.security.guard import Guard, OpenGuard
 from gateway.sensorthings import encoding
-from gateway.sensorthings.bounds import wrong
 from gateway.sensorthings.conformance import service_root
 from gateway.sensorthings.creation import linked_id, observations_of
 from gateway.sensorthings.entities import Entities
 from gateway.sensorthings.index import Index
 from gateway.sensorthings.model import Set, set_named
-from gateway.sensorthings.options_parser import parse_options
-from gateway.sensorthings.resource_path import parse_resource_path
-from gateway.sensorthings.syntax import ResourcePath
+from gateway.sensorthings.url.bounds import wrong
+from gateway.sensorthings.url.options_parser import parse_options
+from gateway.sensorthings.url.resource_path import parse_resource_path
+from gateway.sensorthings.url.syntax import ResourcePath
 
 PATH = "/sta/v1.1"
 

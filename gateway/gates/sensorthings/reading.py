@@ -24,12 +24,12 @@ from gateway.sensorthings.answering import (
     next_link,
     require_selectable,
 )
-from gateway.sensorthings.bounds import wrong
 from gateway.sensorthings.entities import Document, Entities, json_text, selected
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import ID, SELF_LINK, Set
 from gateway.sensorthings.past import Past, seen_in
-from gateway.sensorthings.syntax import NO_OPTIONS, Options, ResourcePath
+from gateway.sensorthings.url.bounds import wrong
+from gateway.sensorthings.url.syntax import NO_OPTIONS, Options, ResourcePath
 
 
 @dataclass(frozen=True, slots=True)

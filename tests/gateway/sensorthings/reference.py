@@ -14,7 +14,7 @@ from gateway.sensorthings.entities import Entities
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import ID, TYPES, Set
 from gateway.sensorthings.relations import many_of, one_of
-from gateway.sensorthings.syntax import Binary, Call, Constant, Expression, Kind, Path, Unary
+from gateway.sensorthings.url.syntax import Binary, Call, Constant, Expression, Kind, Path, Unary
 
 Entity = tuple[Set, Key]
 Known = Mapping[tuple[str, ...], Entity]

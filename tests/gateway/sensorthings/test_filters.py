@@ -6,12 +6,12 @@ import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 from gateway.engine import Engine
-from gateway.sensorthings.expression_parser import parse_expression
 from gateway.sensorthings.index import Index, Key
 from gateway.sensorthings.model import Set
-from gateway.sensorthings.syntax import Expression
 from gateway.sensorthings.translation import Asked, question
-from gateway.sensorthings.writing import expression_text
+from gateway.sensorthings.url.expression_parser import parse_expression
+from gateway.sensorthings.url.syntax import Expression
+from gateway.sensorthings.url.writing import expression_text
 from gateway.store.geometry import GEOMETRY
 from tests.gateway.sensorthings.reference import Reference
 from tests.gateway.sensorthings.world import OURS, Filters, indexed, update_of

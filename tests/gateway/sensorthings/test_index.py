@@ -9,8 +9,8 @@ from gateway.sensorthings.answering import Answering
 from gateway.sensorthings.entities import Entities
 from gateway.sensorthings.index import Index
 from gateway.sensorthings.model import TYPES, Set
-from gateway.sensorthings.options_parser import parse_options
 from gateway.sensorthings.relations import many_of, one_of
+from gateway.sensorthings.url.options_parser import parse_options
 from tests.gateway.sensorthings.world import followed, indexed, update_of
 
 

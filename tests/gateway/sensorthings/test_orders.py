@@ -12,11 +12,11 @@ from gateway.sensorthings.answering import Answering, Matches
 from gateway.sensorthings.entities import Entities
 from gateway.sensorthings.index import Key
 from gateway.sensorthings.model import Set
-from gateway.sensorthings.options_parser import parse_options
 from gateway.sensorthings.ordering import Value
 from gateway.sensorthings.seen import micros_of
-from gateway.sensorthings.syntax import Expression
 from gateway.sensorthings.translation import Asked, question
+from gateway.sensorthings.url.options_parser import parse_options
+from gateway.sensorthings.url.syntax import Expression
 from gateway.store.geometry import GEOMETRY
 from tests.gateway.sensorthings.reference import Foreign, Reference, Time
 from tests.gateway.sensorthings.test_filters import made

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ClientError, TooLargeError
-from gateway.sensorthings.bounds import BOUNDS
-from gateway.sensorthings.expression_parser import parse_expression
 from gateway.sensorthings.model import Set
-from gateway.sensorthings.options_parser import parse_options
-from gateway.sensorthings.resource_path import parse_resource_path
-from gateway.sensorthings.syntax import Binary, Constant, Kind, Path
 from gateway.sensorthings.translation import Asked, question
-from gateway.sensorthings.writing import expression_text, written
+from gateway.sensorthings.url.bounds import BOUNDS
+from gateway.sensorthings.url.expression_parser import parse_expression
+from gateway.sensorthings.url.options_parser import parse_options
+from gateway.sensorthings.url.resource_path import parse_resource_path
+from gateway.sensorthings.url.syntax import Binary, Constant, Kind, Path
+from gateway.sensorthings.url.writing import expression_text, written
 
 WORDS = (
     *("and", "or", "not", "eq", "gt", "add", "mod", "null", "true", "'a''b'", "2.5", "-1", "1e400"),

@@ -8,7 +8,8 @@ from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.sensorthings.index import QUERIES, Index, query_text
 from gateway.sensorthings.model import TYPES, Set
 from gateway.sensorthings.patterns import PROLOGUE
-from gateway.sensorthings.syntax import (
+from gateway.sensorthings.terms import TERMS
+from gateway.sensorthings.url.syntax import (
     Binary,
     Call,
     Constant,
@@ -17,7 +18,6 @@ from gateway.sensorthings.syntax import (
     Path,
     Unary,
 )
-from gateway.sensorthings.terms import TERMS
 
 OURS = "https://sosa-gateway.example/id/gateway/observation/"
 TIMES = ("2026-03-02T07:00:00Z", "2026-03-02T07:00:00.5Z", "2026-03-03T23:59:59.25Z")

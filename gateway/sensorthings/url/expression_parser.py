@@ -4,9 +4,9 @@ Place: one of the parsers of this room. Precedence as in OData Version 4.0, Part
 or, and, comparisons, add and sub, mul div mod, not and minus. Linear, within `UrlBounds`.
 """
 
-from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
-from gateway.sensorthings.scanner import Scanner, double_text
-from gateway.sensorthings.syntax import Binary, Call, Constant, Expression, Kind, Path, Unary
+from gateway.sensorthings.url.bounds import BOUNDS, too_much, wrong
+from gateway.sensorthings.url.scanner import Scanner, double_text
+from gateway.sensorthings.url.syntax import Binary, Call, Constant, Expression, Kind, Path, Unary
 
 _PRECEDENCE = {
     **dict.fromkeys(("or",), 1),

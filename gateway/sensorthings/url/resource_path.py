@@ -6,8 +6,8 @@ API Part 1: Sensing, version 1.1, section 9.2; OData Version 4.0 ABNF, resourceP
 
 import re
 
-from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
-from gateway.sensorthings.syntax import ResourcePath, Segment
+from gateway.sensorthings.url.bounds import BOUNDS, too_much, wrong
+from gateway.sensorthings.url.syntax import ResourcePath, Segment
 
 _NAME = re.compile(r"\$?[A-Za-z][A-Za-z0-9_]*|@iot\.[A-Za-z]+")
 _ID = re.compile(r"\('((?:[^']|'')*)'\)|\(([0-9]{1,18})\)")

@@ -6,7 +6,7 @@ Place: the reverse of `options_parser`: what it writes reads as the same options
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from gateway.sensorthings.syntax import (
+from gateway.sensorthings.url.syntax import (
     Binary,
     Call,
     Constant,
@@ -21,7 +21,7 @@ from gateway.sensorthings.syntax import (
 def written(options: Options) -> str:
     """The query string, percent-encoded.
 
-    >>> from gateway.sensorthings.options_parser import parse_options
+    >>> from gateway.sensorthings.url.options_parser import parse_options
     >>> written(parse_options("$top=5&$filter=result gt 2.5 and not (result eq 'a b')"))
     "$filter=((result%20gt%202.5)%20and%20not%20(result%20eq%20'a%20b'))&$top=5"
     """

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from urllib.parse import parse_qsl
 
-from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
-from gateway.sensorthings.expression_parser import ExpressionParser
-from gateway.sensorthings.scanner import Scanner
-from gateway.sensorthings.syntax import NO_OPTIONS, Expansion, Kind, Options, Order
+from gateway.sensorthings.url.bounds import BOUNDS, too_much, wrong
+from gateway.sensorthings.url.expression_parser import ExpressionParser
+from gateway.sensorthings.url.scanner import Scanner
+from gateway.sensorthings.url.syntax import NO_OPTIONS, Expansion, Kind, Options, Order
 
 _MOST_SKIPPED = 10**9
 FORMATS = ("dataArray", "GeoJSON")

@@ -11,8 +11,8 @@ from functools import lru_cache
 from math import isfinite
 
 from gateway.errors import BadRequestError
-from gateway.sensorthings.bounds import BOUNDS, too_much, wrong
-from gateway.sensorthings.syntax import Constant, Kind
+from gateway.sensorthings.url.bounds import BOUNDS, too_much, wrong
+from gateway.sensorthings.url.syntax import Constant, Kind
 
 _DATE = r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,12})?)?"

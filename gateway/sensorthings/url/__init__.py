@@ -1,0 +1,1 @@
+"""The URLs of SensorThings: their grammar, read within bounds and written again."""
