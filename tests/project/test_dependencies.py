@@ -34,7 +34,10 @@ NOT_IMPORTED = {
 }
 """Needed all the same."""
 
-ELSEWHERE = {"bytewax", "pysparkplug", "sepy"}
+ELSEWHERE = {
+    *("bytewax", "homeassistant", "pysparkplug", "sepy"),
+    *("frost_sta_client", "geojson", "stapy"),
+}
 """Imported by programs of other makes, which have interpreters of their own."""
 
 
