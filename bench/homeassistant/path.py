@@ -13,14 +13,14 @@ from time import process_time
 from adapters.values.message import Message
 from adapters.values.observation import Observation, StreamKey
 from bench.report import Experiment, Figure, digest
+from gateway.exchange.homeassistant.board import Board
+from gateway.exchange.homeassistant.entity import Described, Entity, State
+from gateway.exchange.homeassistant.readings import Readings, reading_of
+from gateway.exchange.homeassistant.states import Form, Kind
+from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.embedded.announcing import EmbeddedCarrier
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
-from gateway.homeassistant.board import Board
-from gateway.homeassistant.entity import Described, Entity, State
-from gateway.homeassistant.readings import Readings, reading_of
-from gateway.homeassistant.states import Form, Kind
-from gateway.homeassistant.topics import Topics
 from gateway.journal import Position, Record
 from gateway.rdf.namespaces import UNIT, XSD
 

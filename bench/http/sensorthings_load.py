@@ -17,7 +17,7 @@ from urllib.parse import quote
 import uvloop
 
 from bench.processes import Child, ChildFailedError, python_child
-from gateway.sensorthings.index import digest
+from gateway.exchange.sensorthings.index import digest
 
 PAGE = 20
 STREAM = ("urn:bench:s:{}", "urn:bench:temperature", "urn:bench:room:{}")

@@ -20,8 +20,8 @@ from gateway.app.tasks import Run, Tasks
 from gateway.app.vitals import Vitals
 from gateway.engine import SubscribeRequest
 from gateway.engine.measures import engine_alarms
+from gateway.exchange.homeassistant.measures import publisher_alarms
 from gateway.gates.modbus.measures import modbus_alarms
-from gateway.homeassistant.measures import publisher_alarms
 from gateway.journal.measures import journal_alarms
 from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
 from gateway.runtime.clocks import Clocks, is_set

@@ -14,9 +14,10 @@ from gateway.app.stages import Stages
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.homeassistant.earlier import Earlier
-from gateway.homeassistant.publisher import Around, Publisher
-from gateway.homeassistant.topics import Topics
+from gateway.exchange.homeassistant.earlier import Earlier
+from gateway.exchange.homeassistant.publisher import Around, Publisher
+from gateway.exchange.homeassistant.settings import PublishSettings
+from gateway.exchange.homeassistant.topics import Topics
 
 
 def topics_of(config: Config) -> Topics | None:
@@ -48,10 +49,23 @@ def publisher_of(context: MqttContext, storage: Storage, control: Control) -> Pu
         context.loop_calls,
         Earlier(config.gateway.data_dir),
     )
-    publisher = Publisher(around, config.homeassistant.values(), topics)
+    publisher = Publisher(around, _settings(config), topics)
     if publisher.reads_streams:
         reception.ingest.on_records(stored=publisher.readings.stored)
     return publisher
+
+
+def _settings(config: Config) -> PublishSettings:
+    given = config.homeassistant
+    return PublishSettings(
+        given.publish,
+        given.prefix,
+        given.topic,
+        frozenset(given.not_from),
+        given.read,
+        given.entities,
+        given.interval_s,
+    )
 
 
 @asynccontextmanager

@@ -15,9 +15,9 @@ from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
 from gateway.admin.onboarding.trial import Writing
 from gateway.app.reception import Reception
 from gateway.config.settings import Config
+from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
-from gateway.homeassistant.topics import Topics
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
 

@@ -9,6 +9,7 @@ from gateway.app.serving.limits import request_limits
 from gateway.app.stages import Stages
 from gateway.app.storage import Storage
 from gateway.config.settings import Config, is_loopback
+from gateway.exchange.sensorthings.entities import stamp_of
 from gateway.gates.admin.broker import own_address
 from gateway.gates.sensorthings.gate import PATH, SensorThingsGate, Told
 from gateway.gates.sensorthings.indexing import Indexing
@@ -23,7 +24,6 @@ from gateway.journal.record import micros
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.security.guard import Guard
-from gateway.sensorthings.entities import stamp_of
 
 
 def observations_of(identity: Identity) -> str:

@@ -11,6 +11,8 @@ from gateway.app.control import Control
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
+from gateway.exchange.homeassistant.measures import publisher_measures
+from gateway.exchange.homeassistant.publisher import Publisher
 from gateway.federation.service import FederationService
 from gateway.federation.watching.measures import federation_measures
 from gateway.gates.admin.keeping import KeepingGate
@@ -20,8 +22,6 @@ from gateway.gates.sensorthings.indexing import Indexing
 from gateway.gates.sensorthings.measures import sensorthings_measures
 from gateway.gates.sensorthings.telling import Telling
 from gateway.gates.subscriptions.measures import subscriber_measures
-from gateway.homeassistant.measures import publisher_measures
-from gateway.homeassistant.publisher import Publisher
 from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 

@@ -10,11 +10,11 @@ from pyoxigraph import NamedNode
 
 from gateway.config.discovery import Family
 from gateway.config.values import ONE_AS_LIST, Count, Section, TopicPrefix, is_iri
-from gateway.homeassistant.settings import LEFT_OUT, PublishSettings
 from gateway.rdf.rights import Graphs
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 
-_USUAL = PublishSettings()
+_ANNOUNCED_THERE: tuple[Family, ...] = ("homeassistant", "zigbee2mqtt")
+"""Formats whose devices announce themselves on the same broker."""
 _DEFAULT, _ALL = "default", "all"
 
 
@@ -33,12 +33,12 @@ class HomeAssistantSettings(Section):
     """
 
     publish: bool = False
-    prefix: TopicPrefix = _USUAL.prefix
-    topic: TopicPrefix = _USUAL.topic
-    not_from: Annotated[tuple[Family, ...], ONE_AS_LIST] = LEFT_OUT
+    prefix: TopicPrefix = "homeassistant"
+    topic: TopicPrefix = "sosa-gateway"
+    not_from: Annotated[tuple[Family, ...], ONE_AS_LIST] = _ANNOUNCED_THERE
     graphs: Annotated[tuple[Annotated[str, AfterValidator(_graph)], ...], ONE_AS_LIST] = (_DEFAULT,)
-    entities: Count = _USUAL.entities
-    interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = _USUAL.interval_s
+    entities: Count = 2_000
+    interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = 1.0
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -47,19 +47,9 @@ class HomeAssistantSettings(Section):
             raise ValueError("topic and prefix lie in each other: name another topic")
         return self
 
-    def values(self) -> PublishSettings:
-        """The settings in the form that the publisher takes."""
-        return PublishSettings(
-            self.publish,
-            self.prefix,
-            self.topic,
-            frozenset(self.not_from),
-            self._graphs(),
-            self.entities,
-            self.interval_s,
-        )
-
-    def _graphs(self) -> Graphs:
+    @property
+    def read(self) -> Graphs:
+        """The graphs that are read; None: all."""
         if _ALL in self.graphs:
             return None
         found = frozenset[GraphName](NamedNode(each) for each in self.graphs if each != _DEFAULT)

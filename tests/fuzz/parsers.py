@@ -168,11 +168,11 @@ def _text(data: bytes) -> str:
 @contextmanager
 def _sensorthings() -> Iterator[Run]:
     """A path and its options; what is read is written and read again as the same."""
-    from gateway.sensorthings.model import set_named
-    from gateway.sensorthings.translation import Asked, question
-    from gateway.sensorthings.url.options_parser import parse_options
-    from gateway.sensorthings.url.resource_path import parse_resource_path
-    from gateway.sensorthings.url.writing import written
+    from gateway.exchange.sensorthings.model import set_named
+    from gateway.exchange.sensorthings.translation import Asked, question
+    from gateway.exchange.sensorthings.url.options_parser import parse_options
+    from gateway.exchange.sensorthings.url.resource_path import parse_resource_path
+    from gateway.exchange.sensorthings.url.writing import written
 
     def run(data: bytes) -> object:
         path, _, query = _text(data).partition("?")

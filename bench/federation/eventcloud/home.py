@@ -31,7 +31,7 @@ class Query:
     selected: frozenset[str]
 
     def rows(self, quads: Iterable[Terms]) -> list[str]:
-        """Its rows on the quads of an event, as lines."""
+        """The rows of a query on the quads of an event, as lines."""
         return [
             row_text(
                 self.number,

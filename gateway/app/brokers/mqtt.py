@@ -16,11 +16,11 @@ from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.exchange.homeassistant.publisher import Carrier
+from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.embedded.broker import BrokerClient
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher
 from gateway.gates.mqtt.external.broker import ExternalBroker
-from gateway.homeassistant.publisher import Carrier
-from gateway.homeassistant.topics import Topics
 from gateway.runtime.alarms import Source
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls

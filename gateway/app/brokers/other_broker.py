@@ -10,14 +10,14 @@ from gateway.actuation.command_topics import CommandTopics
 from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.brokers.settings import beside_of, external_settings
 from gateway.app.onboarding import external_listener
+from gateway.exchange.homeassistant.publisher import Carrier
+from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.embedded.broker import BrokerClient
 from gateway.gates.mqtt.external.announcing import ExternalCarrier
 from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
 from gateway.gates.mqtt.external.measures import external_alarms, external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
-from gateway.homeassistant.publisher import Carrier
-from gateway.homeassistant.topics import Topics
 from gateway.runtime.alarms import Source
 from gateway.runtime.measures import Measure
 

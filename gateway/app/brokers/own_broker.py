@@ -7,6 +7,8 @@ from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState
 from gateway.app.brokers.mqtt import MqttContext
 from gateway.app.brokers.settings import broker_settings
+from gateway.exchange.homeassistant.publisher import Carrier
+from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.embedded.announcing import announcing
 from gateway.gates.mqtt.embedded.broker import BrokerClient, EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
@@ -18,8 +20,6 @@ from gateway.gates.mqtt.embedded.subscriptions import (
     authorize_requests,
 )
 from gateway.gates.subscriptions.mqtt import MqttGate
-from gateway.homeassistant.publisher import Carrier
-from gateway.homeassistant.topics import Topics
 from gateway.runtime.alarms import Source
 from gateway.runtime.measures import Measure
 

@@ -10,10 +10,10 @@ import os
 from gateway.cli.options import Commands, add_command, add_config, say
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
-from gateway.sensorthings.model import set_named
-from gateway.sensorthings.translation import Asked, one_text
-from gateway.sensorthings.url.options_parser import parse_options
-from gateway.sensorthings.url.resource_path import parse_resource_path
+from gateway.exchange.sensorthings.model import set_named
+from gateway.exchange.sensorthings.translation import Asked, one_text
+from gateway.exchange.sensorthings.url.options_parser import parse_options
+from gateway.exchange.sensorthings.url.resource_path import parse_resource_path
 
 
 def add(commands: Commands) -> None:

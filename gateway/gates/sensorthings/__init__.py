@@ -1,1 +1,1 @@
-"""OGC SensorThings API by HTTP and MQTT: a thin gate before `gateway.sensorthings`."""
+"""OGC SensorThings API by HTTP and MQTT: a thin gate before `gateway.exchange.sensorthings`."""

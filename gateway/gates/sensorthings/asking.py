@@ -1,6 +1,6 @@
 """A filter asked of the store, in a thread of the pool of queries and within its limits.
 
-Place: between `gateway.sensorthings`, which makes the SPARQL, and the pool.
+Place: between `gateway.exchange.sensorthings`, which makes the SPARQL, and the pool.
 """
 
 import json
@@ -11,15 +11,15 @@ from typing import Any
 from pyoxigraph import Quad
 
 from gateway.engine import QueryRequest
+from gateway.exchange.sensorthings.answering import Matches
+from gateway.exchange.sensorthings.index import Key
+from gateway.exchange.sensorthings.ordering import Value
+from gateway.exchange.sensorthings.translation import Asked, question
 from gateway.gates.http.rendering import BoundedBody
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
-from gateway.sensorthings.answering import Matches
-from gateway.sensorthings.index import Key
-from gateway.sensorthings.ordering import Value
-from gateway.sensorthings.translation import Asked, question
 from gateway.store.quad_store import QuadStore, QueryResults
 
 _RESULTS = Acceptable.of("application/sparql-results+json")

@@ -23,6 +23,16 @@ from gateway.errors import (
     NotFoundError,
     UnsupportedMediaTypeError,
 )
+from gateway.exchange.sensorthings import encoding
+from gateway.exchange.sensorthings.conformance import service_root
+from gateway.exchange.sensorthings.creation import linked_id, observations_of
+from gateway.exchange.sensorthings.entities import Entities
+from gateway.exchange.sensorthings.index import Index
+from gateway.exchange.sensorthings.model import Set, set_named
+from gateway.exchange.sensorthings.url.bounds import wrong
+from gateway.exchange.sensorthings.url.options_parser import parse_options
+from gateway.exchange.sensorthings.url.resource_path import parse_resource_path
+from gateway.exchange.sensorthings.url.syntax import ResourcePath
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import SECURE, endpoint
 from gateway.gates.http.json_body import JSON
@@ -37,16 +47,6 @@ from gateway.gates.sensorthings.writing import Writing, require_stream
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.security.guard import Guard, OpenGuard
-from gateway.sensorthings import encoding
-from gateway.sensorthings.conformance import service_root
-from gateway.sensorthings.creation import linked_id, observations_of
-from gateway.sensorthings.entities import Entities
-from gateway.sensorthings.index import Index
-from gateway.sensorthings.model import Set, set_named
-from gateway.sensorthings.url.bounds import wrong
-from gateway.sensorthings.url.options_parser import parse_options
-from gateway.sensorthings.url.resource_path import parse_resource_path
-from gateway.sensorthings.url.syntax import ResourcePath
 
 PATH = "/sta/v1.1"
 

@@ -14,8 +14,8 @@ from time import monotonic
 
 from gateway.engine import SubscribeRequest
 from gateway.errors import GatewayError, OverloadedError
+from gateway.exchange.sensorthings.index import QUERIES, Index, query_text
 from gateway.scheduler.scheduler import Scheduler
-from gateway.sensorthings.index import QUERIES, Index, query_text
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """GET of a SensorThings resource: from its URL to its bytes, in a thread of the pool.
 
-Place: between the gate, which knows HTTP, and `gateway.sensorthings`.
+Place: between the gate, which knows HTTP, and `gateway.exchange.sensorthings`.
 """
 
 import re
@@ -10,6 +10,19 @@ from functools import partial
 from pathlib import Path
 
 from gateway.errors import BadRequestError, NotFoundError, QueryTimeoutError, StorageError
+from gateway.exchange.sensorthings import encoding
+from gateway.exchange.sensorthings.answering import (
+    Answering,
+    Target,
+    next_link,
+    require_selectable,
+)
+from gateway.exchange.sensorthings.entities import Document, Entities, json_text, selected
+from gateway.exchange.sensorthings.index import Index, Key
+from gateway.exchange.sensorthings.model import ID, SELF_LINK, Set
+from gateway.exchange.sensorthings.past import Past, seen_in
+from gateway.exchange.sensorthings.url.bounds import wrong
+from gateway.exchange.sensorthings.url.syntax import NO_OPTIONS, Options, ResourcePath
 from gateway.gates.http.rendering import Answer, BoundedBody
 from gateway.gates.sensorthings.asking import Asking
 from gateway.gates.sparql.query_pool import QueryPool
@@ -17,19 +30,6 @@ from gateway.journal.history import LastTimes, Stretch, Window, stretch
 from gateway.journal.reading import record_at
 from gateway.journal.record import Position
 from gateway.rdf.rights import Rights
-from gateway.sensorthings import encoding
-from gateway.sensorthings.answering import (
-    Answering,
-    Target,
-    next_link,
-    require_selectable,
-)
-from gateway.sensorthings.entities import Document, Entities, json_text, selected
-from gateway.sensorthings.index import Index, Key
-from gateway.sensorthings.model import ID, SELF_LINK, Set
-from gateway.sensorthings.past import Past, seen_in
-from gateway.sensorthings.url.bounds import wrong
-from gateway.sensorthings.url.syntax import NO_OPTIONS, Options, ResourcePath
 
 
 @dataclass(frozen=True, slots=True)

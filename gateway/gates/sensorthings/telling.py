@@ -8,13 +8,13 @@ SensorThings API Part 1: Sensing, version 1.1, section 14.3.
 from collections.abc import Callable, Sequence
 
 from adapters.values.observation import StreamKey
+from gateway.exchange.sensorthings.encoding import encoded
+from gateway.exchange.sensorthings.entities import past_observation
+from gateway.exchange.sensorthings.index import digest
+from gateway.exchange.sensorthings.past import seen_in
 from gateway.gates.sensorthings.measures import Counted
 from gateway.journal import Record
 from gateway.runtime.loop_calls import LoopCalls
-from gateway.sensorthings.encoding import encoded
-from gateway.sensorthings.entities import past_observation
-from gateway.sensorthings.index import digest
-from gateway.sensorthings.past import seen_in
 
 _TOPICS_REMEMBERED = 20_000
 

@@ -25,6 +25,11 @@ from gateway.errors import (
     StorageError,
     TooLargeError,
 )
+from gateway.exchange.sensorthings.creation import Creation, insertion, observations_topic
+from gateway.exchange.sensorthings.entities import stamp_of
+from gateway.exchange.sensorthings.index import Index
+from gateway.exchange.sensorthings.model import Set
+from gateway.exchange.sensorthings.seen import micros_of
 from gateway.gates.http.caller import Caller
 from gateway.ingest.inbox import Delivery, Inbox, Outcome
 from gateway.ingest.mappings import MappingTable
@@ -33,11 +38,6 @@ from gateway.journal.record import micros
 from gateway.runtime.clocks import Clocks
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import Capability
-from gateway.sensorthings.creation import Creation, insertion, observations_topic
-from gateway.sensorthings.entities import stamp_of
-from gateway.sensorthings.index import Index
-from gateway.sensorthings.model import Set
-from gateway.sensorthings.seen import micros_of
 
 _HELD_S = 30.0
 """How long journal and store may take."""

@@ -8,9 +8,9 @@ as taken only where somebody is there who hears it.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from gateway.exchange.homeassistant.board import Out
+from gateway.exchange.homeassistant.topics import OFFLINE, ONLINE, Topics
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
-from gateway.homeassistant.board import Out
-from gateway.homeassistant.topics import OFFLINE, ONLINE, Topics
 
 
 class EmbeddedCarrier:

@@ -15,7 +15,7 @@ GATEWAY = ""
 
 @dataclass(frozen=True, slots=True)
 class RetainedLimits:
-    """Of all devices, of one owner and of the gateway; bytes are those of payloads and topics."""
+    """For all devices, one owner and the gateway; bytes are those of payloads and topics."""
 
     topics: int
     total_bytes: int

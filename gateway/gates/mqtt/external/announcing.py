@@ -17,10 +17,10 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from gateway.exchange.homeassistant.board import Out
+from gateway.exchange.homeassistant.topics import OFFLINE, ONLINE, Topics
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.side_connection import LIVE, SideConnection
-from gateway.homeassistant.board import Out
-from gateway.homeassistant.topics import OFFLINE, ONLINE, Topics
 from gateway.runtime.log_lines import LogLines
 
 log = logging.getLogger(__name__)

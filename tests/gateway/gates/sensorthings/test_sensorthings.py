@@ -11,10 +11,10 @@ import httpx
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import SecuritySettings
+from gateway.exchange.sensorthings.index import QUERIES
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.security.identity import Kind
 from gateway.security.policy import EVERYTHING, Capability, Policy
-from gateway.sensorthings.index import QUERIES
 from tests.gateway.gates.admin.access.secured import identities
 from tests.gateway.security.clients import identity
 from tests.kit.gateways import (
