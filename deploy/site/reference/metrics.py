@@ -22,7 +22,11 @@ Made of what `/metrics` of a gateway tells. [Metrics](../metrics.md) has them by
 are there only while their part is switched on.
 """
 _PARTS = (
-    {"engine": {"performance": True}, "mqtt": {"port": 0}},
+    {
+        "engine": {"performance": True},
+        "mqtt": {"port": 0},
+        "homeassistant": {"publish": True},
+    },
     {"engine": {"workers": 1}, "mqtt": {"mode": "external", "port": 9}},
 )
 """Each has metrics that the other has not; nothing has to answer at the external broker's port."""

@@ -206,9 +206,13 @@ async def test_retained_message_is_replayed_with_the_flag_and_cleared(
 
 
 async def test_retained_messages_are_bounded() -> None:
-    async with running(replace(SETTINGS, max_retained=2)) as broker:
+    async with (
+        running(replace(SETTINGS, max_retained=2)) as broker,
+        await bob(broker, "1") as device,
+    ):
         for topic in ("a", "b", "c"):
-            await broker.publish(topic, b"x", retain=True)
+            await device.publish(topic, b"x", retain=True)
+        await device.ping()
         assert (broker.statistics.retained, broker.statistics.not_retained) == (2, 1)
 
 
