@@ -125,6 +125,12 @@ def test_collector_that_somebody_chose_stays() -> None:
     assert "GC" not in _java_options({"JAVA_TOOL_OPTIONS": "-Xss2m -XX:+UseSerialGC"})
 
 
+def test_small_jobs_have_one_compiler_unless_somebody_chose() -> None:
+    assert "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" in _java_options({}, is_small=True)
+    chosen = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=4 -XX:+UseG1GC"}
+    assert "-XX:" not in _java_options(chosen, is_small=True)
+
+
 def test_spark_submit_runs_the_zip(tmp_path: Path) -> None:
     landing = tmp_path / "landing"
     landing.mkdir()
