@@ -40,7 +40,7 @@ SETTINGS = {
 """What every job relies on, in whatever session it runs."""
 
 SMALL_ROWS = 50_000
-"""Up to here a session leaves out Java's second compiler: chosen with care, not yet by measuring."""
+"""Up to here Java's second compiler is left out; a guess, not yet measured."""
 
 Sessions = Callable[[int], SparkSession]
 """Gives the session for a job on about so many rows, and starts the JVM only when called."""
