@@ -162,8 +162,8 @@ async def test_a_gateway_that_does_not_answer_is_told() -> None:
 async def test_a_device_that_says_nothing_of_itself_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acceptance_module, "_HEARD_S", 0.05)
     async with lived(tmp_path) as house:
-        pass
+        witness = house.witness
+    monkeypatch.setattr(acceptance_module, "_HEARD_S", 0.05)
     with pytest.raises(StorageError, match="no proposals from cellar/x"):
-        await Acceptance(["cellar/x"]).accept_all(house.witness)
+        await Acceptance(["cellar/x"]).accept_all(witness)

@@ -28,18 +28,19 @@ GATEWAY = [
     "from gateway.cli.command import main; exit(main())",
 ]
 END_TIMEOUT_S = 20
+ANY_PORTS = {f"SOSA_GATEWAY_{name}__PORT": "0" for name in ("MQTT", "HTTP", "WEBSOCKET")}
 
 
 @contextmanager
 def started(
-    *arguments: str, environment: Mapping[str, str] | None = None
+    *arguments: str, environment: Mapping[str, str] = ANY_PORTS
 ) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [*GATEWAY, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, **environment},
     )
     try:
         yield process
@@ -123,12 +124,11 @@ def taken(port: int) -> Iterator[None]:
 
 
 def test_the_demo_moves_when_its_ports_are_taken() -> None:
-    with taken(1883), started("demo", "--plain") as first:
-        read_until(first, "readings")
-        with started("demo", "--plain", "--duration", "1") as second:
-            out = finished(second)
-        first.send_signal(signal.SIGTERM)
-        finished(first)
+    with (
+        taken(1883),
+        started("demo", "--plain", "--duration", "1", environment={}) as process,
+    ):
+        out = finished(process)
     assert "MQTT port 1883 is in use, using " in out
     assert "[mqtt] port, or SOSA_GATEWAY_MQTT__PORT, sets it" in out
     assert figures(out)["published"] > 0
@@ -196,7 +196,7 @@ def test_the_service_ends_well_on_a_signal(tmp_path: Path, number: signal.Signal
         '[log]\nformat = "json"\n',
         encoding="utf-8",
     )
-    with started("run", "--config", str(config)) as process:
+    with started("run", "--config", str(config), environment={}) as process:
         assert process.stderr is not None
         events = []
         for line in process.stderr:
