@@ -233,8 +233,7 @@ class Reasoner:
                 return Changes()
             room = Room(domain, self._program)
             self._put(room)
-        closure = room.closure
-        size = closure.size
+        closure, size = room.closure, room.closure.size
         changes = room.step(part.removed, part.added, bound - self._total() + size)
         self._size += closure.size - size
         if changes.retyped:
