@@ -121,12 +121,12 @@ class Answering:
 
     def entity(self, of: Set, key: Key, options: Options) -> str:
         """An entity as JSON, with what is expanded of it. Raises a GatewayError."""
-        require_selectable(of, options)
+        require_known(of, options)
         return self._text(of, key, options)
 
     def collection(self, target: Target, options: Options) -> tuple[Page, list[str]]:
         """A page of a collection as JSON, with what is expanded of each. Raises a GatewayError."""
-        require_selectable(target.set, options)
+        require_known(target.set, options)
         page = self.page(target.set, target.keys, options)
         return page, [self._text(target.set, key, options) for key in page.keys]
 
@@ -197,16 +197,15 @@ class Answering:
         text = self._entities.text(of, key, options.select)
         if not options.expand:
             return text
-        parts = [text[:-1]] if text != "{}" else ["{"]
+        members = [] if text == "{}" else [text[1:-1]]
         for expansion in options.expand:
-            parts += self._expanded(of, key, expansion)
-        return ",".join(parts).replace("{,", "{", 1) + "}"
+            members += self._expanded(of, key, expansion)
+        return f"{{{','.join(members)}}}"
 
     def _expanded(self, of: Set, key: Key, expansion: Expansion) -> Iterator[str]:
         """The members by which an expansion adds to an entity."""
         name, options = expansion.name, expansion.options
         led = related(of, name)
-        require_selectable(led.set, options)
         if not led.is_many:
             other = one_of(self._index, key, name)
             text = "null" if other is None else self._text(led.set, other, options)
@@ -228,14 +227,14 @@ def next_link(address: str, options: Options) -> str:
     return f"{address}?{written(replace(options, skip=options.skip + top))}"
 
 
-def require_selectable(of: Set, options: Options) -> None:
-    """Raise BadRequestError where something is selected or expanded that there is not."""
+def require_known(of: Set, options: Options) -> None:
+    """Raise BadRequestError where something is selected or expanded, however deep, that is not."""
     known = {"id", ID, "@iot.selfLink", *TYPES[of].properties, *TYPES[of].related}
     for each in options.select:
         if each not in known:
             raise wrong("$select", f"{of.value} have no {each[:80]!r}", ", ".join(sorted(known)))
     for expansion in options.expand:
-        related(of, expansion.name)
+        require_known(related(of, expansion.name).set, expansion.options)
 
 
 def ids_of(expression: Expression | None) -> Sequence[str] | None:

@@ -15,7 +15,7 @@ from gateway.exchange.sensorthings.answering import (
     Answering,
     Target,
     next_link,
-    require_selectable,
+    require_known,
 )
 from gateway.exchange.sensorthings.entities import Document, Entities, json_text, selected
 from gateway.exchange.sensorthings.index import Index, Key
@@ -142,7 +142,7 @@ class _Telling:
     def history(self, target: Target, past: Past) -> Answer:
         """A page of what store and journal have of a Datastream."""
         options = self.options
-        require_selectable(target.set, options)
+        require_known(target.set, options)
         if options.expand or options.result_format == "GeoJSON":
             raise BadRequestError(
                 "what the journal has is told without $expand, and not as GeoJSON",
