@@ -19,7 +19,6 @@ from tests.gateway.gates.admin.access.secured import identities
 from tests.gateway.security.clients import identity
 from tests.kit.gateways import (
     LOOPBACK,
-    Device,
     journal_records,
     mapping,
     publish,
@@ -350,24 +349,6 @@ async def test_what_cannot_be_posted_says_why_and_changes_nothing(tmp_path: Path
         assert len(await values(client, "Datastreams")) == 1
         assert len(await values(client, "Things")) == 1
         assert (await client.delete(f"{STA}/Things")).status_code == 405
-
-
-async def test_observations_are_told_by_mqtt_to_who_listens(tmp_path: Path) -> None:
-    async with served(tmp_path) as (gateway, client):
-        await publish(gateway.mqtt_port, told("hall", 20.5))
-        (stream,) = await values(client, "Datastreams")
-        topic = f"sta/v1.1/Datastreams('{stream['@iot.id']}')/Observations"
-        with Device(gateway.mqtt_port, "listener") as listener:
-            await asyncio.to_thread(listener.subscribe, topic)
-            await publish(gateway.mqtt_port, [*told("hall", 22, at=BEGIN + 600), *told("attic", 1)])
-            heard, payload = await asyncio.to_thread(listener.receive)
-            document = json.loads(payload)
-            assert (heard, document["result"]) == (topic, 22)
-            assert (await client.get(document["@iot.selfLink"])).json()["result"] == 22
-            # What somebody publishes there is no reading, whatever a mapping says.
-            observed = gateway.stages.reception.ingest.statistics.messages
-            await asyncio.to_thread(listener.publish, [(topic, b'{"result": 1}')])
-            assert gateway.stages.reception.ingest.statistics.messages == observed
 
 
 READER = Policy(query=frozenset({DEFAULT_GRAPH}))
