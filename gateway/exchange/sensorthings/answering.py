@@ -135,7 +135,7 @@ class Answering:
         found = self._ordered(of, self._filtered(of, keys, options), options)
         top = PAGE if options.top is None else options.top
         chosen = found[options.skip : options.skip + top]
-        has_more = options.skip + top < len(found)
+        has_more = 0 < top < len(found) - options.skip
         return Page(chosen, len(found) if options.count else None, has_more)
 
     def _filtered(self, of: Set, keys: tuple[Key, ...] | None, options: Options) -> tuple[Key, ...]:

@@ -80,7 +80,7 @@ def answer(
     past = _past(service, target, options, asking, check)
     if past is not None and past.is_needed:
         return telling.history(target, past)
-    return telling.collection(target)
+    return telling.collection(target, may_have_more=past is not None and past.may_have_more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,11 @@ class _Telling:
         text = value if isinstance(value, str) else encoding.encoded(value).decode()
         return Answer("text/plain; charset=utf-8", text.encode("utf-8", "backslashreplace"))
 
-    def collection(self, target: Target) -> Answer:
-        """A page of what the store has."""
+    def collection(self, target: Target, *, may_have_more: bool = False) -> Answer:
+        """A page of what the store has; where the journal `may_have_more`, it leads there."""
         page, texts = self.answering.collection(target, self.options)
-        following = next_link(target.address, self.options) if page.has_more else None
+        has_more = page.has_more or may_have_more
+        following = next_link(target.address, self.options) if has_more else None
         if self.options.result_format == "GeoJSON":
             told = zip(page.keys, texts, strict=True)
             features = encoding.features(self.entities, target.set, told, following)
