@@ -69,10 +69,17 @@ class Page:
 
 
 class Answering:
-    """Answers one request; `look` raises where nobody waits for it any more."""
+    """Answers one request.
+
+    `look` is told how long it is so far, and raises where that is too much, or nobody waits for it.
+    """
 
     def __init__(
-        self, index: Index, entities: Entities, ask: Ask, look: Callable[[], None] = lambda: None
+        self,
+        index: Index,
+        entities: Entities,
+        ask: Ask,
+        look: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._index = index
         self._entities = entities
@@ -80,6 +87,7 @@ class Answering:
         self._look = look
         self._asked: dict[Asked, Matches] = {}
         self._made = 0
+        self._characters = 0
 
     def target(self, path: ResourcePath) -> Target:
         """Where a path leads. Raises NotFoundError, BadRequestError."""
@@ -132,6 +140,7 @@ class Answering:
 
     def page(self, of: Set, keys: tuple[Key, ...] | None, options: Options) -> Page:
         """Which entities a collection has on this page, in their order."""
+        self._look(self._characters)  # each collection may be long, and be put in order
         found = self._ordered(of, self._filtered(of, keys, options), options)
         top = PAGE if options.top is None else options.top
         chosen = found[options.skip : options.skip + top]
@@ -192,9 +201,10 @@ class Answering:
         self._made += 1
         if self._made > BOUNDS.entities:
             raise too_much("entities of an answer", BOUNDS.entities)
-        if not self._made % 64:
-            self._look()
         text = self._entities.text(of, key, options.select)
+        self._characters += len(text)
+        if not self._made % 64:
+            self._look(self._characters)
         if not options.expand:
             return text
         members = [] if text == "{}" else [text[1:-1]]

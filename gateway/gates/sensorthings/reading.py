@@ -31,6 +31,9 @@ from gateway.journal.reading import record_at
 from gateway.journal.record import Position
 from gateway.rdf.rights import Rights
 
+_PARSED = 8
+"""JSON that is parsed again takes so many times the memory of its text."""
+
 
 @dataclass(frozen=True, slots=True)
 class JournalFolder:
@@ -62,7 +65,8 @@ def answer(
         options = replace(options, select=(SELF_LINK,), expand=())
     entities = Entities(service.index, root)
     asking = Asking(service.pool, rights, body)
-    check = partial(look, service.pool, body)
+    weight = _PARSED if options.result_format == "GeoJSON" else 1
+    check = partial(look, service.pool, body, weight)
     answering = Answering(service.index, entities, asking.of_store, check)
     try:
         target = answering.target(path)
@@ -209,7 +213,8 @@ def _past(
     return Past(key, kept, options, service.index.observations, read, asking.of_quads)
 
 
-def look(pool: QueryPool, body: BoundedBody) -> None:
-    """Raise QueryTimeoutError where the time is over, or nobody waits."""
+def look(pool: QueryPool, body: BoundedBody, weight: int, characters: int = 0) -> None:
+    """Raise TooLargeError, and QueryTimeoutError where the time is over, or nobody waits."""
+    body.require_room(weight * characters)
     if not body.look():
         raise QueryTimeoutError(pool.time_s)
