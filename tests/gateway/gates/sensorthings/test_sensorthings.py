@@ -226,6 +226,10 @@ async def test_bad_requests_say_what_is_wrong_and_cost_nobody_else(tmp_path: Pat
             ("Things?$filter=" + " mod ".join(["7.5"] * 30) + " eq 1", 413, "SPARQL"),
         ):
             assert words in await refused(client, path, status), path
+        added = " add ".join(["length(name)"] * 60)
+        assert "too deep" in await refused(client, f"Things?$filter={added} gt 1", 413)
+        many = " or ".join(f"name eq '{n}'" for n in range(150))
+        assert await values(client, "Things", filter=many) == []
         deep = "/".join(["Datastreams/Observations/Datastream/Thing"] * 2)
         await refused(client, f"Things?$filter={deep}/name eq 'x'", 413)
         assert len(await values(client, "Things")) == 1
