@@ -1,0 +1,295 @@
+"""`Archive`: an archive of `spark_batch` read in process: the Delta log, and Parquet by DuckDB.
+
+    need -> files that the log's statistics leave -> rows | rollups
+
+Place: the past of a query over time. The archive may be written meanwhile: what is read is one
+version of a table, and where its files have gone (`vacuum`), the newest version is read instead.
+Source: docs/archive.md, "The table observations", "The table rollup".
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from gateway.journal.past.row import Row
+from gateway.journal.past.taken import Taken, read_taken
+from gateway.journal.record import micros
+from jsap.shapes.bounds import Needed
+from jsap.shapes.patterns import KEYS
+from jsap.shapes.plan import Need
+
+_LOOKS = 4
+"""How often another version is tried because files have gone."""
+
+_BATCH = 10_000
+_COLUMNS = (
+    *("base", "gateway", "epoch", "sequence", "sequence - coalesce(message_lag, 0)"),
+    *("sensor", "property", "feature", "lexical", "text", "geometry", "number", "boolean"),
+    *("datatype", "unit", "epoch_us(result_time)", "delay_us"),
+    *("device_clock", "clock", "ext", "suspect_time IS NOT NULL"),
+)
+_LATER = {"clock": "VARCHAR", "ext": "VARCHAR", "suspect_time": "TIMESTAMPTZ"}
+"""Columns that files of older releases may lack."""
+
+_EXACT = 2.0**53
+_NAMES = ("sensor", "property", "feature")
+_MOST_LISTED = 100
+_OWN = re.compile(r".*/([^/]+)/observation/([0-9]{1,18})-([0-9]{1,18})(?:/[a-z]+)?")
+
+Needs = Sequence[tuple[Need, Mapping[str, frozenset[str]]]]
+"""Rows that a query needs, each with what else narrows its marks."""
+
+T = TypeVar("T")
+
+
+class ArchiveAwayError(Exception):
+    """The archive, or a part of it, cannot be read now; `str` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a table; bounds of its columns as the log has them."""
+
+    path: str
+    day: date
+    rows: int
+    bounds: Mapping[str, Any]
+
+    def may_have(self, column: str, values: frozenset[str]) -> bool:
+        """Whether the log's statistics allow one of these values."""
+        least, most = self.bounds.get(f"min.{column}"), self.bounds.get(f"max.{column}")
+        if least is None or most is None:
+            return True
+        return any(least <= value <= most for value in values)
+
+
+class Archive:
+    """One archive, for one thread."""
+
+    def __init__(self, folder: Path, memory_bytes: int) -> None:
+        """Nothing is installed, loaded or spilled; `memory_bytes` is DuckDB's own limit."""
+        self.folder = folder
+        self._database = duckdb.connect(
+            config={
+                "autoinstall_known_extensions": "false",
+                "memory_limit": f"{memory_bytes >> 20}MiB",
+                "threads": "1",
+                "temp_directory": "",
+            }
+        )
+
+    def taken(self) -> Taken:
+        """What it has ingested now. Raises ArchiveAwayError."""
+        return self._reading(
+            lambda: read_taken(
+                self.folder, self._log("observations").transaction_version("ingest") or 0
+            )
+        )
+
+    def retained_since(self) -> date | None:
+        """The first day that was never dropped; None where none was."""
+        path = self.folder / "retained.json"
+        if not path.exists():
+            return None
+        return date.fromisoformat(json.loads(path.read_bytes())["since"])
+
+    def rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
+        """The observations that needs ask for, some twice, and what was ingested by then.
+
+        One more than `most` where there are more. Raises ArchiveAwayError.
+        """
+        return self._reading(lambda: self._rows(needs, most))
+
+    def _rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
+        log = self._log("observations")
+        taken = read_taken(self.folder, log.transaction_version("ingest") or 0)
+        files = _files(log)
+        found: list[Row] = []
+        for need, values in needs:
+            found += self._found(files, need, values, most + 1 - len(found))
+            if len(found) > most:
+                break
+        return found, taken
+
+    def _found(
+        self,
+        files: Sequence[_File],
+        need: Need,
+        values: Mapping[str, frozenset[str]],
+        most: int,
+    ) -> Iterator[Row]:
+        needed = need.within(values)
+        names = {mark: needed.values[mark] for mark in _NAMES if mark in needed.values}
+        kept = [
+            str(self.folder / "observations" / file.path)
+            for file in files
+            if needed.first <= file.day <= needed.last
+            and all(file.may_have(column, found) for column, found in names.items())
+        ]
+        identities = identities_of(needed)
+        if not kept or identities == frozenset():
+            return
+        where = _Where(["kind = 'observation'"])
+        where.times(needed.low, needed.high)
+        for column, found in names.items():
+            where.among(column, found)
+        if identities is not None:
+            where.identities(identities)
+        if need.scan.suspect:
+            where.terms.append("suspect_time IS NOT NULL")
+        is_named = need.distinct and all(mark in _NAMES for mark in need.distinct)
+        once = f"DISTINCT ON ({', '.join(need.distinct)}) " if is_named else ""
+        columns = ", ".join(_COLUMNS)
+        source = _source(where.parameter(kept))
+        text = f"SELECT {once}{columns} FROM {source} WHERE {where} LIMIT {most}"  # noqa: S608
+        asked = self._database.execute(text, where.parameters)
+        while batch := asked.fetchmany(_BATCH):
+            yield from map(_row, batch)
+
+    def _log(self, table: str) -> DeltaTable:
+        return DeltaTable(str(self.folder / table))
+
+    def _reading(self, read: Callable[[], T]) -> T:
+        """What is read of the newest version; another one where its files have gone."""
+        failure: Exception | None = None
+        for _ in range(_LOOKS):
+            try:
+                return read()
+            except duckdb.OutOfMemoryException as error:
+                raise MemoryError from error
+            except (duckdb.Error, DeltaError, OSError, ValueError, KeyError) as error:
+                failure = error
+        raise ArchiveAwayError(_reason(self.folder, failure)) from failure
+
+
+class _Where:
+    """Conditions of a statement, with the values that they name."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        self.terms = list(terms)
+        self.parameters: dict[str, Any] = {}
+
+    def parameter(self, value: object) -> str:
+        """The name of a value."""
+        name = f"p{len(self.parameters)}"
+        self.parameters[name] = value
+        return f"${name}"
+
+    def times(self, low: datetime | None, high: datetime | None) -> None:
+        """Result times, both ends included."""
+        for operation, moment in ((">=", low), ("<=", high)):
+            if moment is not None:
+                name = self.parameter(micros(moment.astimezone(UTC)))
+                self.terms.append(f"result_time {operation} make_timestamptz({name}::BIGINT)")
+
+    def among(self, column: str, values: frozenset[str]) -> None:
+        """A column has one of these values."""
+        if len(values) > _MOST_LISTED:
+            self.terms.append(f"{column} IN (SELECT unnest({self.parameter(sorted(values))}))")
+            return
+        listed = ", ".join(map(self.parameter, sorted(values))) or "NULL"
+        self.terms.append(f"{column} IN ({listed})")
+
+    def identities(self, found: Collection[tuple[str, int, int]]) -> None:
+        """The row is one of these."""
+        rows = (
+            f"({self.parameter(gateway)}, {epoch}, {sequence})"
+            for gateway, epoch, sequence in sorted(found)
+        )
+        self.terms.append(f"(gateway, epoch, sequence) IN ({', '.join(rows)})")
+
+    def __str__(self) -> str:
+        return " AND ".join(self.terms)
+
+
+def identities_of(needed: Needed) -> frozenset[tuple[str, int, int]] | None:
+    """The rows that a need names by what is made of their identity; None where it names none."""
+    found: frozenset[tuple[str, int, int]] | None = None
+    for mark in KEYS & needed.values.keys():
+        names = filter(None, map(_OWN.fullmatch, needed.values[mark]))
+        here = frozenset((each[1], int(each[2]), int(each[3])) for each in names)
+        found = here if found is None else found & here
+    return found
+
+
+def _source(paths: str) -> str:
+    """All columns of some files, with those that older ones lack."""
+    later = ", ".join(f"NULL::{kind} AS {name}" for name, kind in _LATER.items())
+    return (
+        f"(SELECT * FROM read_parquet({paths}, union_by_name = true, hive_partitioning = false) "  # noqa: S608
+        f"UNION ALL BY NAME SELECT {later} WHERE false)"
+    )
+
+
+def _row(values: tuple[Any, ...]) -> Row:
+    """A row of `_COLUMNS`."""
+    base, gateway, epoch, sequence, message, sensor, observed_property, feature = values[:8]
+    lexical, text, geometry, number, boolean, datatype, unit, time, delay = values[8:17]
+    is_device, clock, unknown, is_suspect = values[17:]
+    return Row(
+        base,
+        gateway,
+        epoch,
+        sequence,
+        message,
+        sensor,
+        observed_property,
+        feature,
+        _lexical(lexical, text, geometry, number, boolean),
+        datatype,
+        unit,
+        time,
+        time + delay,
+        (clock or _told_clock(unknown)) if is_device else "GatewayClock",
+        is_suspect,
+    )
+
+
+def _told_clock(unknown: str | None) -> str:
+    """Rows of older releases have it among unknown members."""
+    told = None if unknown is None else json.loads(unknown).get("z")
+    return str(told or "DeviceClock")
+
+
+def _lexical(
+    lexical: str | None,
+    text: str | None,
+    geometry: str | None,
+    number: float | None,
+    boolean: bool | None,
+) -> str:
+    """The result as the device sent it: whole numbers without a point, else as few digits as do."""
+    for told in (lexical, text, geometry):
+        if told is not None:
+            return told
+    if number is not None:
+        return str(int(number)) if number.is_integer() and abs(number) < _EXACT else repr(number)
+    return "true" if boolean else "false"
+
+
+def _files(log: DeltaTable) -> list[_File]:
+    actions: Any = log.get_add_actions(flatten=True)
+    names = actions.column_names
+    columns = [actions.column(name).to_pylist() for name in names]
+    files = []
+    for values in zip(*columns, strict=True):
+        told = dict(zip(names, values, strict=True))
+        day = told["partition.day"]
+        day = day if isinstance(day, date) else date.fromisoformat(str(day))
+        files.append(_File(told["path"], day, told["num_records"] or 0, told))
+    return files
+
+
+def _reason(folder: Path, error: Exception | None) -> str:
+    if not folder.exists():
+        return f"{folder} is not there"
+    first = str(error).strip().split("\n")[0][:200]
+    return f"{folder} cannot be read now: {first}"
