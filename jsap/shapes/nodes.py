@@ -41,6 +41,11 @@ class Pattern:
     predicate: str
     object: Node
 
+    @property
+    def iri(self) -> NamedNode:
+        """The predicate as a term."""
+        return NamedNode(self.predicate)
+
     def __str__(self) -> str:
         return f"{self.subject} <{self.predicate}> {self.object}"
 

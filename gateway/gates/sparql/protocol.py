@@ -22,6 +22,7 @@ from gateway.gates.http.responses import answer_response
 from gateway.gates.sparql import graph_store
 from gateway.gates.sparql.delayed import accepted, due_time, location
 from gateway.gates.sparql.federated_queries import FederatedQueries, is_federated
+from gateway.gates.sparql.history import HistoryQueries, is_over_time
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
@@ -60,6 +61,7 @@ class HttpGate:
         subscribe: SubscribeAddress | None = None,
         warnings: Warnings = lambda _: (),
         federation: FederationService | None = None,
+        history: HistoryQueries | None = None,
     ) -> None:
         self._updates = updates
         self._queries = queries
@@ -70,6 +72,7 @@ class HttpGate:
         self._warnings = warnings
         self._federation = federation
         self._federated = FederatedQueries(federation, queries)
+        self._history = history
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
@@ -106,6 +109,9 @@ class HttpGate:
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
         caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
+        if operation.names is QUERY and self._history is not None and is_over_time(operation):
+            timed = await self._history.answer(operation, _accept(request), caller)
+            return answer_response(timed.answer, timed.headers)
         if operation.names is QUERY and is_federated(operation):
             found = await self._federated.answer(operation, _accept(request), caller)
             return answer_response(found.answer, found.headers)

@@ -10,7 +10,6 @@ journal is read before the archive: what is taken over meanwhile is in one of th
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions, Store
 
@@ -19,9 +18,10 @@ from gateway.journal.past.archive import Archive, ArchiveAwayError, identities_o
 from gateway.journal.past.gaps import Gap, gaps_between, retained_gap
 from gateway.journal.past.journalled import Journalled
 from gateway.journal.past.row import Row
+from gateway.journal.past.sources import GatherLimits, Sources
 from gateway.journal.past.statements import Statements
 from gateway.journal.past.taken import NOTHING_TAKEN, Taken
-from gateway.journal.record import Origin, micros
+from gateway.journal.record import micros
 from jsap.shapes.bounds import Needed
 from jsap.shapes.nodes import Pattern, Variable
 from jsap.shapes.plan import Need, Plan
@@ -32,24 +32,6 @@ Facts = Callable[[Pattern], Iterable[Quad]]
 
 _MOST_VALUES = 1000
 """Values of a variable that narrow what is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where observations are: an archive, a journal with whose it is; None is one that is not."""
-
-    archive: Path | None
-    journal: Path | None
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class GatherLimits:
-    """`rows` are observations, `facts` quads of the store, `memory_bytes` DuckDB's."""
-
-    rows: int = 200_000
-    facts: int = 1_000_000
-    memory_bytes: int = 128 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -117,6 +99,11 @@ def _narrowed(store: Store, need: Need) -> Mapping[str, frozenset[str]]:
             iris = frozenset(each.value for each in values if isinstance(each, NamedNode))
             narrowed[mark] = iris & narrowed.get(mark, iris)
     return narrowed
+
+
+def texts(patterns: Iterable[Pattern]) -> list[str]:
+    """Each pattern in SPARQL, by itself."""
+    return [_text(pattern, {}) for pattern in patterns]
 
 
 def _text(pattern: Pattern, names: dict[str, str]) -> str:
@@ -196,7 +183,7 @@ def _load(store: Store, statements: Statements, rows: Iterable[Row]) -> None:
     quads: list[Quad] = []
     for row in rows:
         try:
-            quads += statements.of(row)
+            quads += list(statements.of(row))
         except ValueError:
             continue  # a name that is no IRI, which no store has either
     store.bulk_extend(quads)
