@@ -39,7 +39,9 @@ def take(archive: Path, segments: Sequence[Path]) -> None:
             {"name": path.name, "path": str(path), "minor": 3, "base": "", "keep": [_run(path)]}
             for path in segments
         ],
-        **{"repeated": [], "conflicts": [], "gaps": []},
+        "repeated": [],
+        "conflicts": [],
+        "gaps": [],
     }
     folder = archive / "plan"
     folder.mkdir(parents=True, exist_ok=True)

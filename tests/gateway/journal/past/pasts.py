@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from pyoxigraph import Quad, QuerySolutions, Store
 
@@ -14,6 +13,7 @@ from adapters.values.observation import XSD, Circumstances, Observation, TimeSou
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Journal, JournalLimits, Origin, Record
+from gateway.journal.events import event
 from gateway.journal.names import SEALED
 from gateway.journal.past.gathering import Gathered, gather
 from gateway.journal.past.sources import GatherLimits, Sources
@@ -28,6 +28,7 @@ from jsap.shapes.plan import plan
 from jsap.shapes.shape import shapes_of
 from tests.kit.archives import take
 
+LIMITS = GatherLimits()
 START = datetime(2026, 3, 2, 7, tzinfo=UTC)
 DEGREE, PERCENT = "http://qudt.org/vocab/unit/DEG_C", "http://qudt.org/vocab/unit/PERCENT"
 WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
@@ -61,7 +62,8 @@ RESULTS = (
     ("2026-01-01T00:00:00Z", XSD + "dateTime", None),
 )
 FACTS = """
-    <urn:s:0> rdfs:label "hall" ; <urn:at> <urn:room:0> . <urn:s:1> rdfs:label "attic" ; <urn:at> <urn:room:1> .
+    <urn:s:0> rdfs:label "hall" ; <urn:at> <urn:room:0> .
+    <urn:s:1> rdfs:label "attic" ; <urn:at> <urn:room:1> .
     <urn:room:0> rdfs:label "ground floor" . <urn:s:2> a sosa:Sensor ; qudt:hasUnit unit:DEG_C .
 """
 
@@ -120,15 +122,25 @@ class Past:
     def sealed(self) -> list[Path]:
         return sorted(self.journal.glob(f"*{SEALED}"))
 
+    def remove(self, path: Path) -> None:
+        """As the journal does where room is needed."""
+        with (self.journal / "manifest.jsonl").open("ab") as manifest:
+            manifest.write(event("removed", path.name))
+        path.unlink()
+
     def ingest(self, segments: Sequence[Path]) -> None:
         take(self.archive, segments)
 
+    @property
+    def sources(self) -> Sources:
+        return Sources(self.archive, self.journal, ORIGIN)
+
     def gathered(
-        self, text: str, limits: GatherLimits = GatherLimits(), **sources: Any
+        self, text: str, sources: Sources | None = None, limits: GatherLimits = LIMITS
     ) -> Gathered:
-        where = {"archive": self.archive, "journal": self.journal, "origin": ORIGIN} | sources
         wanted = plan(parse(text, NAMESPACES).algebra, SHAPES)
-        return gather(wanted, SHAPES, partial(_matches, self.facts), Sources(**where), limits)
+        facts = partial(_matches, self.facts)
+        return gather(wanted, SHAPES, facts, sources or self.sources, limits)
 
     def truth(self) -> QuadStore:
         """All facts and observations, written by the gateway's own templates."""
@@ -140,10 +152,10 @@ class Past:
 
 
 def _matches(store: QuadStore, pattern: Pattern) -> Iterable[Quad]:
-    places = (pattern.subject, pattern.iri, pattern.object)
-    return store.match(
-        *(None if isinstance(each, Variable) else each for each in places), DEFAULT_GRAPH
+    subject, object_ = (
+        None if isinstance(each, Variable) else each for each in (pattern.subject, pattern.object)
     )
+    return store.match(subject, pattern.iri, object_, DEFAULT_GRAPH)
 
 
 def solutions(store: QuadStore, text: str) -> list[tuple[str, ...]]:
