@@ -20,7 +20,7 @@ from gateway.errors import TooLargeError
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.history_job import HistoryAnswer, HistoryJob, HistoryQuery
 from gateway.gates.sparql.history_process import answered
-from gateway.journal.names import SEALED
+from gateway.journal.names import SEALED, raw_segments
 from gateway.sparql.bounds.answer import AnswerBounds
 from tests.gateway.journal.past.pasts import LIMITS, NAMESPACES, SHAPES, Past
 from tests.kit.archives import take
@@ -67,7 +67,7 @@ def _seal(gateway: Gateway) -> None:
     """Have its own thread seal what is there."""
     journal = gateway.stages.storage.journal
     journal.rotate()
-    wait_until(lambda: len(list(journal.folder.glob("*.jsonl"))) == 1)
+    wait_until(lambda: len(raw_segments(journal.folder)) == 1)
 
 
 def _ingest(folder: Path) -> None:
