@@ -9,7 +9,6 @@ from gateway.config.settings import SHIPPED_PROFILES, Config
 from gateway.gates.sparql.history import HistoryQueries, Past
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.journal.past.sources import GatherLimits, Sources, require_readers
-from gateway.journal.record import Origin
 from gateway.profiles import Profiles
 from jsap.profile import load_profile
 from jsap.shapes.shape import Shapes, shapes_of
@@ -26,9 +25,8 @@ def history_queries(stages: Stages, pool: QueryPool, config: Config) -> HistoryQ
     if settings.folder is not None:
         require_readers()
         engine, reload = stages.storage.engine, stages.control.reload
-        origin = Origin(config.gateway.id, config.gateway.base_iri)
         past = Past(
-            Sources(settings.folder, journal_path(config), origin),
+            Sources(settings.folder, journal_path(config)),
             stages.subscribing.apart.snapshots,
             _Shapes(lambda: reload.profiles),
             dict(load_profile(SHIPPED_PROFILES / "observations.jsap").namespaces),

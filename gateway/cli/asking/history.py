@@ -28,7 +28,6 @@ from gateway.gates.sparql.history_job import (
     HistoryQuery,
 )
 from gateway.journal.past.sources import GatherLimits, Sources, require_readers
-from gateway.journal.record import Origin
 from gateway.profiles import Profiles
 from gateway.runtime.confined import ConfinedProcesses, Confinement
 from gateway.sparql.bounds.answer import AnswerBounds
@@ -60,7 +59,6 @@ def query_over_time(
     query = HistoryQuery(text, shapes_of(profiles.updates), dict(namespaces))
     settings = config.archive
     journal = options.journal or config.gateway.data_dir / "journal"
-    origin = Origin(config.gateway.id, config.gateway.base_iri)
     accept = service.RESULT_TYPES.get(wanted, service.RESULT_TYPES["json"])
     confinement = Confinement(MODULE, settings.memory_bytes, WORK, "[archive] memory_bytes")
     with closing(ConfinedProcesses(confinement)) as processes:
@@ -68,7 +66,7 @@ def query_over_time(
         triples, missing = _facts(options, access, asked)
         job = HistoryJob(
             query,
-            Sources(options.archive.absolute(), journal if journal.is_dir() else None, origin),
+            Sources(options.archive.absolute(), journal if journal.is_dir() else None),
             GatherLimits(settings.rows, memory_bytes=settings.memory_bytes // _OF_DUCKDB),
             AnswerBounds(solutions=config.limits.query_solutions, timeout_s=_TIMEOUT_S),
             Acceptable.of(accept),

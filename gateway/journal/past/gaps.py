@@ -60,14 +60,14 @@ class Gap:
         return f"{self.reason}{which}{came}"
 
 
-def gaps_between(taken: Taken, journalled: Journalled | None, gateway: str) -> list[Gap]:
-    """The gaps of every gateway; the journal is that of `gateway`. Linear in the runs."""
+def gaps_between(taken: Taken, journalled: Journalled | None) -> list[Gap]:
+    """The gaps of every gateway. Linear in the runs."""
     here: dict[Life, list[Run]] = {life: list(runs) for life, runs in taken.runs.items()}
-    ended: dict[Life, list[Run]] = {}
+    ended: Mapping[Life, list[Run]] = {}
     if journalled is not None:
-        for epoch, runs in journalled.runs.items():
-            here[gateway, epoch] = united([*here.get((gateway, epoch), []), *runs])
-        ended = {(gateway, epoch): runs for epoch, runs in journalled.removed.items()}
+        for life, runs in journalled.runs.items():
+            here[life] = united([*here.get(life, []), *runs])
+        ended = journalled.removed
     found: list[Gap] = []
     told: dict[Life, list[Run]] = {}
     for name, reason in taken.lost:
@@ -82,8 +82,8 @@ def gaps_between(taken: Taken, journalled: Journalled | None, gateway: str) -> l
         holes = without([(1, last_known)], known)
         found += [Gap("missing", *life, first, last) for first, last in holes]
     if journalled is not None:
-        for epoch, (first, last) in journalled.damaged.values():
-            found.append(Gap("unreadable", gateway, epoch, first, last))
+        for life, (first, last) in journalled.damaged.values():
+            found.append(Gap("unreadable", *life, first, last))
     return found
 
 

@@ -64,7 +64,7 @@ def gather(
         raise TooManyRowsError(f"the query needs more than {limits.rows} observations")
     found.rows = len({(row.gateway, row.epoch, row.sequence) for row in both})
     _load(found.store, Statements(shapes, plan.predicates), both)
-    found.gaps += gaps_between(taken, journalled, sources.origin.gateway)
+    found.gaps += gaps_between(taken, journalled)
     return found
 
 
@@ -131,7 +131,7 @@ def _journalled(
         found.missing["journal"] = "nobody has said where it is"
         return None
     tests = [_test(need, values) for need, values in needs]
-    journalled = Journalled(sources.journal, sources.origin, taken)
+    journalled = Journalled(sources.journal, taken)
     try:
         journalled.read(lambda row: any(test(row) for test in tests), limits.rows)
     except OSError as error:

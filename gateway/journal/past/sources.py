@@ -8,18 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
-from gateway.journal.record import Origin
 
 _READERS = ("deltalake", "duckdb", "rdflib")
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where observations are: an archive, a journal with whose it is; None is one that is not."""
+    """Where observations are: an archive, and a journal; None is one that is not."""
 
     archive: Path | None
     journal: Path | None
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ async def test_the_command_line_reads_an_archive_here(gateway: Gateway, tmp_path
     )
     out, err = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, err
-    # Another gateway's id is in no gateway.toml here, so its lines are not those of the archive.
+    # No gateway.toml here says whose the journal is: its own lines do.
     assert out.decode().split() == ["label,n", "hall,5"]
 
 

@@ -133,7 +133,7 @@ class Past:
 
     @property
     def sources(self) -> Sources:
-        return Sources(self.archive, self.journal, ORIGIN)
+        return Sources(self.archive, self.journal)
 
     def gathered(
         self, text: str, sources: Sources | None = None, limits: GatherLimits = LIMITS
