@@ -2,7 +2,9 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,15 @@ _SCHEMA = pa.schema(
         *((name, pa.bool_()) for name in ("device_clock", "boolean", "historical")),
         *((name, _TIME) for name in ("result_time", "suspect_time")),
         ("number", pa.float64()),
+    ]
+)
+_ROLLUP = pa.schema(
+    [
+        *((name, pa.string()) for name in ("day", "grain", "gateway", "sensor", "property")),
+        *((name, pa.string()) for name in ("feature", "unit")),
+        ("start", _TIME),
+        ("count", pa.int64()),
+        *((name, pa.float64()) for name in ("minimum", "maximum", "mean")),
     ]
 )
 
@@ -128,7 +139,49 @@ def _result(lexical: str, datatype: str) -> dict[str, Any]:
     return {"geometry" if datatype == _WKT else "text": lexical}
 
 
-def write_rollups(archive: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Rows of the table `rollup`, each with its `day`."""
-    table = pa.Table.from_pylist(list(rows))
-    write_deltalake(str(archive / "rollup"), table, mode="append", partition_by=["day"])
+def roll_up(archive: Path) -> None:
+    """Minutes, hours and days of all that is ingested; the figures that readers of streams use."""
+    rows = DeltaTable(str(archive / "observations")).to_pyarrow_table().to_pylist()
+    groups: defaultdict[tuple[Any, ...], list[float | None]] = defaultdict(list)
+    for row in rows:
+        if row["kind"] != "observation":
+            continue
+        value = row["number"] if row["boolean"] is None else float(row["boolean"])
+        number = value if value is not None and math.isfinite(value) else None
+        stream = (row["gateway"], row["sensor"], row["property"], row["feature"], row["unit"])
+        for grain, seconds in (("minute", 60), ("hour", 3600), ("day", 86_400)):
+            moment = row["result_time"]
+            begin = moment - (moment - _EPOCH) % timedelta(seconds=seconds)
+            groups[grain, *stream, begin].append(number)
+    told = [_rolled(key, values) for key, values in groups.items()]
+    write_deltalake(
+        str(archive / "rollup"),
+        pa.Table.from_pylist(told, schema=_ROLLUP),
+        mode="overwrite",
+        partition_by=["day"],
+        commit_properties=CommitProperties(
+            app_transactions=[Transaction("rollup", taken_batches(archive))]
+        ),
+    )
+
+
+def _rolled(key: tuple[Any, ...], values: list[float | None]) -> dict[str, Any]:
+    grain, gateway, sensor, observed_property, feature, unit, start = key
+    numbers = [each for each in values if each is not None]
+    figures = (
+        {"minimum": min(numbers), "maximum": max(numbers), "mean": sum(numbers) / len(numbers)}
+        if numbers
+        else {}
+    )
+    return {
+        "day": start.date().isoformat(),
+        "grain": grain,
+        "gateway": gateway,
+        "sensor": sensor,
+        "property": observed_property,
+        "feature": feature,
+        "unit": unit,
+        "start": start,
+        "count": len(values),
+        **figures,
+    }

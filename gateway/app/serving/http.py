@@ -67,7 +67,7 @@ async def serving(
             *sparql.routes(),
             *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
-            *json_interface(stages, health, pool, security, config).routes(),
+            *json_interface(stages, health, pool, security, config, history=history).routes(),
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]

@@ -20,6 +20,7 @@ from gateway.gates.sparql.history_job import MODULE, WORK, HistoryAnswer, Histor
 from gateway.gates.sparql.protocol_request import Operation, inferring
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.snapshots import Snapshots
+from gateway.journal.past.series import ArchivedSeries
 from gateway.journal.past.sources import GatherLimits, Sources
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.runtime.confined import ConfinedProcesses, Confinement
@@ -75,6 +76,13 @@ class HistoryQueries:
         self._processes = ConfinedProcesses(
             Confinement(MODULE, memory_bytes, WORK, "[archive] memory_bytes")
         )
+
+    def series(self, gateway: str) -> ArchivedSeries | None:
+        """The past of a gateway's streams, None without an archive."""
+        folder = None if self._past is None else self._past.sources.archive
+        if folder is None:
+            return None
+        return ArchivedSeries(self._processes, folder, gateway, self._limits.memory_bytes)
 
     def close(self) -> None:
         """End the processes."""

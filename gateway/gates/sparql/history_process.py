@@ -8,7 +8,8 @@ import json
 import pickle
 import shlex
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 
 from pyoxigraph import Quad, RdfFormat, Store
 from pyoxigraph import parse as parse_rdf
@@ -16,8 +17,11 @@ from pyoxigraph import parse as parse_rdf
 from gateway.errors import StorageError, TooLargeError, UnsupportedQueryError
 from gateway.gates.http.rendering import Answer, BoundedBody
 from gateway.gates.sparql.history_job import FactsAsked, HistoryAnswer, HistoryJob, HistoryQuery
+from gateway.journal.past.archive import Archive, ArchiveAwayError
 from gateway.journal.past.gaps import MOST_TOLD
 from gateway.journal.past.gathering import Gathered, TooManyRowsError, gather, texts
+from gateway.journal.past.series import SeriesAsked, SeriesPage, State, StateAsked
+from gateway.journal.past.series_reading import page_of, state_of
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.runtime.confinement import serve
 from gateway.store.clock import Clock
@@ -35,8 +39,13 @@ def main(memory_bytes: int) -> None:
     serve(answered, memory_bytes)
 
 
-def answered(job: HistoryJob | FactsAsked) -> bytes:
-    """The pickled HistoryAnswer, or what is asked of a store. Raises a GatewayError."""
+def answered(job: HistoryJob | FactsAsked | SeriesAsked | StateAsked) -> bytes:
+    """The pickled answer to one of these; of a series why, where the archive is away.
+
+    Raises a GatewayError.
+    """
+    if isinstance(job, SeriesAsked | StateAsked):
+        return pickle.dumps(_series(job))
     wanted = _plan(job.query)
     if isinstance(job, FactsAsked):
         return pickle.dumps([f"CONSTRUCT WHERE {{ {each} }}" for each in texts(wanted.patterns)])
@@ -54,6 +63,21 @@ def answered(job: HistoryJob | FactsAsked) -> bytes:
         dict(found.missing),
     )
     return pickle.dumps(told)
+
+
+def _series(job: SeriesAsked | StateAsked) -> State | SeriesPage | str:
+    state = job if isinstance(job, StateAsked) else job.state
+    archive = _archive(state.folder, state.memory_bytes)
+    try:
+        return state_of(archive, job) if isinstance(job, StateAsked) else page_of(archive, job)
+    except ArchiveAwayError as error:
+        return str(error)
+
+
+@lru_cache(1)
+def _archive(folder: Path, memory_bytes: int) -> Archive:
+    """Kept open: its log and the footers of its files are known then."""
+    return Archive(folder, memory_bytes)
 
 
 def _gathered(job: HistoryJob, wanted: Plan) -> Gathered:

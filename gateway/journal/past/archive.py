@@ -36,7 +36,13 @@ _COLUMNS = (
     *("datatype", "unit", "epoch_us(result_time)", "delay_us"),
     *("device_clock", "clock", "ext", "suspect_time IS NOT NULL"),
 )
-_LATER = {"clock": "VARCHAR", "ext": "VARCHAR", "suspect_time": "TIMESTAMPTZ"}
+_LATER = {
+    "observations": (
+        *(("clock", "VARCHAR"), ("ext", "VARCHAR"), ("suspect_time", "TIMESTAMPTZ")),
+        ("historical", "BOOLEAN"),
+    )
+}
+_MOST_LOGS = 8
 """Columns that files of older releases may lack."""
 
 _EXACT = 2.0**53
@@ -77,10 +83,12 @@ class Archive:
     def __init__(self, folder: Path, memory_bytes: int) -> None:
         """Nothing is installed, loaded or spilled; `memory_bytes` is DuckDB's own limit."""
         self.folder = folder
+        self._logs: dict[tuple[str, int | None], DeltaTable] = {}
         self._database = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
                 "memory_limit": f"{memory_bytes >> 20}MiB",
+                "parquet_metadata_cache": "true",
                 "threads": "1",
                 "temp_directory": "",
             }
@@ -88,11 +96,10 @@ class Archive:
 
     def taken(self) -> Taken:
         """What it has ingested now. Raises ArchiveAwayError."""
-        return self._reading(
-            lambda: read_taken(
-                self.folder, self._log("observations").transaction_version("ingest") or 0
-            )
-        )
+        return self.reading(lambda: self._taken(self.log("observations")))
+
+    def _taken(self, log: DeltaTable) -> Taken:
+        return read_taken(self.folder, log.transaction_version("ingest") or 0)
 
     def retained_since(self) -> date | None:
         """The first day that was never dropped; None where none was."""
@@ -106,12 +113,11 @@ class Archive:
 
         One more than `most` where there are more. Raises ArchiveAwayError.
         """
-        return self._reading(lambda: self._rows(needs, most))
+        return self.reading(lambda: self._rows(needs, most))
 
     def _rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
-        log = self._log("observations")
-        taken = read_taken(self.folder, log.transaction_version("ingest") or 0)
-        files = _files(log)
+        log = self.log("observations")
+        taken, files = self._taken(log), _files(log)
         found: list[Row] = []
         for need, values in needs:
             found += self._found(files, need, values, most + 1 - len(found))
@@ -128,16 +134,11 @@ class Archive:
     ) -> Iterator[Row]:
         needed = need.within(values)
         names = {mark: needed.values[mark] for mark in _NAMES if mark in needed.values}
-        kept = [
-            str(self.folder / "observations" / file.path)
-            for file in files
-            if needed.first <= file.day <= needed.last
-            and all(file.may_have(column, found) for column, found in names.items())
-        ]
+        kept = self._kept("observations", files, (needed.first, needed.last), names)
         identities = identities_of(needed)
         if not kept or identities == frozenset():
             return
-        where = _Where(["kind = 'observation'"])
+        where = Where(["kind = 'observation'"])
         where.times(needed.low, needed.high)
         for column, found in names.items():
             where.among(column, found)
@@ -148,16 +149,59 @@ class Archive:
         is_named = need.distinct and all(mark in _NAMES for mark in need.distinct)
         once = f"DISTINCT ON ({', '.join(need.distinct)}) " if is_named else ""
         columns = ", ".join(_COLUMNS)
-        source = _source(where.parameter(kept))
+        source = self.source("observations", where.parameter(kept))
         text = f"SELECT {once}{columns} FROM {source} WHERE {where} LIMIT {most}"  # noqa: S608
         asked = self._database.execute(text, where.parameters)
         while batch := asked.fetchmany(_BATCH):
             yield from map(_row, batch)
 
-    def _log(self, table: str) -> DeltaTable:
-        return DeltaTable(str(self.folder / table))
+    def log(self, table: str, version: int | None = None) -> DeltaTable:
+        """A table at a version, None: the newest. Raises DeltaError, OSError."""
+        known = self._logs.get((table, version))
+        if known is None:
+            known = DeltaTable(str(self.folder / table), version=version)
+            self._logs = {(table, version): known, **dict(list(self._logs.items())[:_MOST_LOGS])}
+        elif version is None:
+            known.update_incremental()
+        return known
 
-    def _reading(self, read: Callable[[], T]) -> T:
+    def files_of(
+        self,
+        table: str,
+        version: int | None,
+        days: tuple[date, date],
+        values: Mapping[str, frozenset[str]],
+    ) -> list[str]:
+        """The paths of files with rows of these days that may have these values."""
+        return self._kept(table, _files(self.log(table, version)), days, values)
+
+    def _kept(
+        self,
+        table: str,
+        files: Sequence[_File],
+        days: tuple[date, date],
+        values: Mapping[str, frozenset[str]],
+    ) -> list[str]:
+        return [
+            str(self.folder / table / file.path)
+            for file in files
+            if days[0] <= file.day <= days[1]
+            and all(file.may_have(column, found) for column, found in values.items())
+        ]
+
+    def source(self, table: str, paths: str) -> str:
+        """The files of a parameter in SQL; with columns that older ones lack."""
+        read = f"read_parquet({paths}, union_by_name = true, hive_partitioning = false)"
+        later = ", ".join(f"NULL::{kind} AS {name}" for name, kind in _LATER.get(table, ()))
+        if not later:
+            return read
+        return f"(SELECT * FROM {read} UNION ALL BY NAME SELECT {later} WHERE false)"  # noqa: S608
+
+    def execute(self, text: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows of a statement. Raises duckdb.Error."""
+        return self._database.execute(text, parameters).fetchall()
+
+    def reading(self, read: Callable[[], T]) -> T:
         """What is read of the newest version; another one where its files have gone."""
         failure: Exception | None = None
         for _ in range(_LOOKS):
@@ -170,7 +214,7 @@ class Archive:
         raise ArchiveAwayError(_reason(self.folder, failure)) from failure
 
 
-class _Where:
+class Where:
     """Conditions of a statement, with the values that they name."""
 
     def __init__(self, terms: Sequence[str]) -> None:
@@ -189,6 +233,13 @@ class _Where:
             if moment is not None:
                 name = self.parameter(micros(moment.astimezone(UTC)))
                 self.terms.append(f"result_time {operation} make_timestamptz({name}::BIGINT)")
+
+    def between(self, column: str, low: int | None, high: int | None) -> None:
+        """Times of a column in µs, the end not included."""
+        for operation, time in ((">=", low), ("<", high)):
+            if time is not None:
+                name = self.parameter(time)
+                self.terms.append(f"{column} {operation} make_timestamptz({name}::BIGINT)")
 
     def among(self, column: str, values: frozenset[str]) -> None:
         """A column has one of these values."""
@@ -220,15 +271,6 @@ def identities_of(needed: Needed) -> frozenset[tuple[str, int, int]] | None:
     return found
 
 
-def _source(paths: str) -> str:
-    """All columns of some files, with those that older ones lack."""
-    later = ", ".join(f"NULL::{kind} AS {name}" for name, kind in _LATER.items())
-    return (
-        f"(SELECT * FROM read_parquet({paths}, union_by_name = true, hive_partitioning = false) "  # noqa: S608
-        f"UNION ALL BY NAME SELECT {later} WHERE false)"
-    )
-
-
 def _row(values: tuple[Any, ...]) -> Row:
     """A row of `_COLUMNS`."""
     base, gateway, epoch, sequence, message, sensor, observed_property, feature = values[:8]
@@ -243,7 +285,7 @@ def _row(values: tuple[Any, ...]) -> Row:
         sensor,
         observed_property,
         feature,
-        _lexical(lexical, text, geometry, number, boolean),
+        lexical_of(lexical, text, geometry, number, boolean),
         datatype,
         unit,
         time,
@@ -259,7 +301,7 @@ def _told_clock(unknown: str | None) -> str:
     return str(told or "DeviceClock")
 
 
-def _lexical(
+def lexical_of(
     lexical: str | None,
     text: str | None,
     geometry: str | None,
