@@ -9,6 +9,7 @@ Source: docs/archive.md, "The table observations", "The table rollup".
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -43,6 +44,15 @@ _LATER = {
     )
 }
 _MOST_LOGS = 8
+_MOST_DAYS = 1_000_000
+_DAYS = {
+    "filename": "VARCHAR",
+    **dict.fromkeys(("grain", "gateway", "sensor", "property", "feature", "unit"), "VARCHAR"),
+    "start": "TIMESTAMPTZ",
+    "count": "BIGINT",
+    **dict.fromkeys(("minimum", "maximum", "mean"), "DOUBLE"),
+}
+"""Columns of the days that are kept in memory, with the file that each is from."""
 """Columns that files of older releases may lack."""
 
 _EXACT = 2.0**53
@@ -83,6 +93,9 @@ class Archive:
     def __init__(self, folder: Path, memory_bytes: int) -> None:
         """Nothing is installed, loaded or spilled; `memory_bytes` is DuckDB's own limit."""
         self.folder = folder
+        self._days: set[str] = set()
+        self._files: dict[tuple[str, int], list[_File]] = {}
+        self._taken: tuple[int, Taken] | None = None
         self._logs: dict[tuple[str, int | None], DeltaTable] = {}
         self._database = duckdb.connect(
             config={
@@ -96,10 +109,14 @@ class Archive:
 
     def taken(self) -> Taken:
         """What it has ingested now. Raises ArchiveAwayError."""
-        return self.reading(lambda: self._taken(self.log("observations")))
+        return self.reading(lambda: self.taken_of(self.log("observations")))
 
-    def _taken(self, log: DeltaTable) -> Taken:
-        return read_taken(self.folder, log.transaction_version("ingest") or 0)
+    def taken_of(self, log: DeltaTable, application: str = "ingest") -> Taken:
+        """What was ingested by the last commit of an application that a version has."""
+        committed = log.transaction_version(application) or 0
+        if self._taken is None or self._taken[0] != committed:
+            self._taken = committed, read_taken(self.folder, committed)
+        return self._taken[1]
 
     def retained_since(self) -> date | None:
         """The first day that was never dropped; None where none was."""
@@ -117,7 +134,7 @@ class Archive:
 
     def _rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
         log = self.log("observations")
-        taken, files = self._taken(log), _files(log)
+        taken, files = self.taken_of(log), _files(log)
         found: list[Row] = []
         for need, values in needs:
             found += self._found(files, need, values, most + 1 - len(found))
@@ -134,7 +151,10 @@ class Archive:
     ) -> Iterator[Row]:
         needed = need.within(values)
         names = {mark: needed.values[mark] for mark in _NAMES if mark in needed.values}
-        kept = self._kept("observations", files, (needed.first, needed.last), names)
+        kept = [
+            str(self.folder / "observations" / file.path)
+            for file in self._kept(files, (needed.first, needed.last), names)
+        ]
         identities = identities_of(needed)
         if not kept or identities == frozenset():
             return
@@ -171,23 +191,49 @@ class Archive:
         version: int | None,
         days: tuple[date, date],
         values: Mapping[str, frozenset[str]],
-    ) -> list[str]:
-        """The paths of files with rows of these days that may have these values."""
-        return self._kept(table, _files(self.log(table, version)), days, values)
+    ) -> Mapping[date, list[str]]:
+        """The paths of files with rows of these days that may have these values, by day."""
+        found: defaultdict[date, list[str]] = defaultdict(list)
+        log = self.log(table, version)
+        key = table, log.version()
+        if key not in self._files:
+            self._files = {key: _files(log)}
+        for file in self._kept(self._files[key], days, values):
+            found[file.day].append(str(self.folder / table / file.path))
+        return found
 
     def _kept(
         self,
-        table: str,
         files: Sequence[_File],
         days: tuple[date, date],
         values: Mapping[str, frozenset[str]],
-    ) -> list[str]:
+    ) -> list[_File]:
         return [
-            str(self.folder / table / file.path)
+            file
             for file in files
             if days[0] <= file.day <= days[1]
             and all(file.may_have(column, found) for column, found in values.items())
         ]
+
+    def days(self, paths: Sequence[str]) -> str:
+        """The days of all streams in files of `rollup`, which are `$files`, in SQL.
+
+        They are kept in memory, since they are few and a year of them is in as many files.
+        """
+        unknown = [path for path in paths if path not in self._days]
+        if unknown:
+            count = self.execute("SELECT count(*) FROM days", {})[0][0] if self._days else 0
+            if not self._days or count > _MOST_DAYS:
+                self._days.clear()
+                columns = ", ".join(f'"{name}" {kind}' for name, kind in _DAYS.items())
+                self.execute(f"CREATE OR REPLACE TABLE days ({columns})", {})
+                unknown = list(paths)
+            names = ", ".join(f'"{name}"' for name in _DAYS)
+            read = f"{self.source('rollup', '$files')[:-1]}, filename = true)"
+            text = f"INSERT INTO days SELECT {names} FROM {read} WHERE grain = 'day'"  # noqa: S608
+            self.execute(text, {"files": unknown})
+            self._days.update(unknown)
+        return "(SELECT * FROM days WHERE filename IN (SELECT unnest($files)))"
 
     def source(self, table: str, paths: str) -> str:
         """The files of a parameter in SQL; with columns that older ones lack."""

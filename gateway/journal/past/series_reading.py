@@ -4,7 +4,7 @@ Place: in the process of archives, at the other end of `series`. Sources: docs/a
 table rollup"; docs/streams.md, "Behind the journal".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -17,9 +17,9 @@ from gateway.journal.past.series import (
     StateAsked,
     reads_rollups,
 )
-from gateway.journal.past.taken import read_taken
 
 _STREAM = ("gateway", "sensor", "property", "feature")
+_FIRST_DAYS = 2
 _GRAINS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000}
 
 _RAW = (
@@ -48,8 +48,7 @@ def state_of(archive: Archive, asked: StateAsked) -> State:
 
     def read() -> State:
         log = archive.log(table, asked.version)
-        taken = read_taken(archive.folder, log.transaction_version(application) or 0)
-        return State(log.version(), taken)
+        return State(log.version(), archive.taken_of(log, application))
 
     return archive.reading(read)
 
@@ -77,16 +76,34 @@ def _page(archive: Archive, asked: SeriesAsked) -> SeriesPage:
     where.between("start" if table == "rollup" else "result_time", low, asked.high)
     days = _day(low, date.min), _day(asked.high, date.max)
     files = archive.files_of(table, asked.state.version, days, names)
-    if not files:
-        return SeriesPage([], None)
-    source = archive.source(table, where.parameter(files))
     shape = _RAW if not every else _ROLLED if table == "rollup" else _BUCKETED
-    text = shape.format(every=every, source=source, where=where)
-    newest = _NEWEST.format(text=text, most=asked.most)
-    rows = archive.execute(newest, where.parameters)
+    rows: list[tuple[Any, ...]] = []
+    for chunk in _chunks(files, every):
+        known = dict(where.parameters)
+        if table == "rollup" and every % _GRAINS["day"] == 0:
+            source = archive.days(chunk)
+        else:
+            source = archive.source(table, "$files")
+        text = shape.format(every=every, source=source, where=where)
+        newest = _NEWEST.format(text=text, most=asked.most - len(rows))
+        rows = archive.execute(newest, known | {"files": chunk}) + rows
+        if len(rows) >= asked.most:
+            break
     make = _bucket if every else _observation
     points = [make(row) for row in rows]
     return SeriesPage(points, points[0].time_ms if len(points) >= asked.most else None)
+
+
+def _chunks(files: Mapping[date, list[str]], every_ms: int) -> Iterator[list[str]]:
+    """Files to read together, the newest days first; all where a bucket may be of two days."""
+    if every_ms and (every_ms > _GRAINS["hour"] or _GRAINS["day"] % every_ms):
+        if files:
+            yield [path for paths in files.values() for path in paths]
+        return
+    newest, begin, size = sorted(files, reverse=True), 0, _FIRST_DAYS
+    while begin < len(newest):
+        yield [path for day in newest[begin : begin + size] for path in files[day]]
+        begin, size = begin + size, size * 2
 
 
 def _table(asked: StateAsked) -> tuple[str, str]:
