@@ -180,10 +180,4 @@ def _test(need: Need, values: Mapping[str, frozenset[str]]) -> Callable[[Row], b
 
 
 def _load(store: Store, statements: Statements, rows: Iterable[Row]) -> None:
-    quads: list[Quad] = []
-    for row in rows:
-        try:
-            quads += list(statements.of(row))
-        except ValueError:
-            continue  # a name that is no IRI, which no store has either
-    store.bulk_extend(quads)
+    store.bulk_extend(quad for row in rows for quad in statements.of(row))

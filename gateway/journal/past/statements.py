@@ -6,6 +6,7 @@ Place: between the rows of all times and the store that a query over them is ask
 that the gateway's own templates write; a store brings literals into their canonical form.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -24,6 +25,7 @@ _UNITLESS = "http://qudt.org/vocab/unit/UNITLESS"
 _STRING = NamedNode(XSD + "string")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 _node = lru_cache(4096)(NamedNode)
 _Text = Callable[[Row], str]
 _Make = Callable[[Row], NamedNode | Literal]
@@ -64,6 +66,11 @@ _TEXTS: Mapping[str, _Text] = {
 }
 
 
+@lru_cache(4096)
+def _is_iri(name: str) -> bool:
+    return _IRI.fullmatch(name) is not None
+
+
 _SHARED = frozenset({"sensor", "property", "feature", "unit", "timeSource"})
 """Marks whose terms many rows have."""
 
@@ -79,7 +86,10 @@ class Statements:
         self._suspect = _Recipe(shapes.suspect, wanted)
 
     def of(self, row: Row) -> Iterator[Quad]:
-        """The quads of a row. Raises ValueError where one of its names is no IRI."""
+        """The quads of a row; one of which a name can be written as no IRI has none."""
+        names = (row.base, row.sensor, row.observed_property, row.feature, row.unit, row.datatype)
+        if not all(name is None or _is_iri(name) for name in names):
+            return
         if row.datatype in QUANTITIES:
             yield from self._quantity.quads(row)
         elif row.datatype == WKT:
