@@ -3,12 +3,12 @@
 Place on the way of the data: built by `app` at the start, when all parts are there.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
-from gateway.admin.streams import Streams
 from gateway.app.access import access_gates
 from gateway.app.health import Health
 from gateway.app.looking import looking_gates
@@ -24,16 +24,13 @@ from gateway.gates.admin.raw_messages import RawMessagesGate
 from gateway.gates.admin.reasoning import ReasoningGate
 from gateway.gates.admin.rehearsal import RehearsalGate
 from gateway.gates.admin.routers import ROUTERS
-from gateway.gates.admin.streams import StreamsGate
 from gateway.gates.admin.windows import WindowsGate
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate
 from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.sparql.delayed import DelayedGate
-from gateway.gates.sparql.history import HistoryQueries
 from gateway.gates.sparql.query_pool import QueryPool
-from gateway.journal.past.series import ArchivedSeries
 
 
 def json_interface(
@@ -43,9 +40,9 @@ def json_interface(
     security: Security,
     config: Config,
     *,
-    history: HistoryQueries,
+    more: Sequence[object],
 ) -> JsonInterface:
-    """The JSON routes of a gateway whose parts are all there."""
+    """The JSON routes of a gateway whose parts are all there; `more` are gates made before."""
     storage, reception = stages.storage, stages.reception
     control, raw = stages.control, reception.raw
     identity, quarantine = storage.identity, reception.quarantine
@@ -67,23 +64,11 @@ def json_interface(
         WindowsGate(storage.scheduler),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         *looking_gates(stages, health, pool, config, actuators),
-        StreamsGate(_streams(stages, history.series(config.gateway.id)), pool),
+        *more,
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(
         ROUTERS, Served({type(gate): gate for gate in gates}, security.guard, limits)
-    )
-
-
-def _streams(stages: Stages, archive: ArchivedSeries | None) -> Streams:
-    """As the store knows them, with the points and the journal of ingest."""
-    reception, journal = stages.reception, stages.storage.journal
-    return Streams(
-        reception.current_state.streams,
-        reception.sparklines,
-        journal.folder,
-        journal.manifest.last_times,
-        archive,
     )
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+from gateway.admin.streams import Streams
 from gateway.app.stages import Stages
 from gateway.app.storage import journal_path
 from gateway.app.subscribers import rendering_limits
 from gateway.config.settings import SHIPPED_PROFILES, Config
+from gateway.gates.admin.streams import StreamsGate
 from gateway.gates.sparql.history import HistoryQueries, Past
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.journal.past.sources import GatherLimits, Sources, require_readers
@@ -33,6 +35,21 @@ def history_queries(stages: Stages, pool: QueryPool, config: Config) -> HistoryQ
             engine.time,
         )
     return HistoryQueries(past, pool, limits, bounds, settings.memory_bytes)
+
+
+def streams_gate(
+    stages: Stages, pool: QueryPool, history: HistoryQueries, config: Config
+) -> StreamsGate:
+    """Streams as the store knows them, with points and journal of ingest, and the archive."""
+    reception, journal = stages.reception, stages.storage.journal
+    streams = Streams(
+        reception.current_state.streams,
+        reception.sparklines,
+        journal.folder,
+        journal.manifest.last_times,
+        history.series(config.gateway.id),
+    )
+    return StreamsGate(streams, pool)
 
 
 class _Shapes:

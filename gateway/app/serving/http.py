@@ -16,7 +16,7 @@ from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.sensorthings import sensorthings_served
 from gateway.app.serving.flow import flow_gate
-from gateway.app.serving.history import history_queries
+from gateway.app.serving.history import history_queries, streams_gate
 from gateway.app.serving.limits import (
     load_limits,
     query_limits,
@@ -61,13 +61,14 @@ async def serving(
         alarming.watch.add(limit_alarms(refusals(pool, load)))
         warnings = alarming.mappings.of_update
         history = open_.enter_context(closing(history_queries(stages, pool, config)))
+        streams_told = streams_gate(stages, pool, history, config)
         sparql = SparqlGates(stages, pool, config, security.guard, warnings, history=history)
         elements = elements_gate(stages, pool, security.guard, limits)
         http: list[BaseRoute] = [
             *sparql.routes(),
             *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
-            *json_interface(stages, health, pool, security, config, history=history).routes(),
+            *json_interface(stages, health, pool, security, config, more=[streams_told]).routes(),
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]

@@ -4,7 +4,7 @@
 
 Place: the past of a query over time. The archive may be written meanwhile: what is read is one
 version of a table, and where its files have gone (`vacuum`), the newest version is read instead.
-Source: docs/archive.md, "The table observations", "The table rollup".
+Source: docs/archive.md, which says what its tables have.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Points of a stream read from an archive: SQL over one version of a table.
 
-Place: in the process of archives, at the other end of `series`. Sources: docs/archive.md, "The
-table rollup"; docs/streams.md, "Behind the journal".
+Place: in the process of archives, at the other end of `series`. Source: docs/streams.md,
+"Behind the journal".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
