@@ -37,8 +37,8 @@ class SparqlGates:
             description=ServiceDescription(is_federated=bool(config.remote.hosts)),
             warnings=warnings,
             federation=federation,
-            history=history,
         )
+        self._http.history = history
         documents = scheduler.engine.store.remote.documents
         self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
         infer = config.reasoning.infer

@@ -27,7 +27,7 @@ class HistoryQuery:
     namespaces: Mapping[str, str]
 
     def with_prefixes(self) -> str:
-        """Its text with all prefixes, in one line with its first; its own come behind and win."""
+        """The text with all prefixes, in one line with the first; its own come behind and win."""
         known = "".join(f"PREFIX {name}: <{iri}> " for name, iri in self.namespaces.items())
         return known + self.text
 

@@ -48,7 +48,7 @@ Warnings = Callable[[Outcome], Sequence[Condition]]
 
 
 class HttpGate:
-    """The endpoints /query and /update, and /sparql for both."""
+    """The endpoints /query and /update, and /sparql for both; `history` answers over time."""
 
     def __init__(
         self,
@@ -61,7 +61,6 @@ class HttpGate:
         subscribe: SubscribeAddress | None = None,
         warnings: Warnings = lambda _: (),
         federation: FederationService | None = None,
-        history: HistoryQueries | None = None,
     ) -> None:
         self._updates = updates
         self._queries = queries
@@ -72,7 +71,7 @@ class HttpGate:
         self._warnings = warnings
         self._federation = federation
         self._federated = FederatedQueries(federation, queries)
-        self._history = history
+        self.history: HistoryQueries | None = None
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
@@ -109,8 +108,8 @@ class HttpGate:
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
         caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
-        if operation.names is QUERY and self._history is not None and is_over_time(operation):
-            timed = await self._history.answer(operation, _accept(request), caller)
+        if operation.names is QUERY and self.history is not None and is_over_time(operation):
+            timed = await self.history.answer(operation, _accept(request), caller)
             return answer_response(timed.answer, timed.headers)
         if operation.names is QUERY and is_federated(operation):
             found = await self._federated.answer(operation, _accept(request), caller)
