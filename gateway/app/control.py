@@ -11,11 +11,11 @@ from gateway.actuation.measures import actuation_measures, rule_measures
 from gateway.actuation.rules import Republisher
 from gateway.admin.measures import profile_measures
 from gateway.admin.profile_reload import ProfileReload
+from gateway.app.federation.federating import Federation
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.federation.service import FederationService
 from gateway.gates.subscriptions.federated import Federated
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
@@ -65,7 +65,7 @@ def control_of(
     publisher: Sender,
     senders: Mapping[str, Asking],
     loop_calls: LoopCalls,
-    federation: FederationService | None,
+    federation: Federation | None,
 ) -> Control:
     """Commands go out by `publisher`, of whatever broker; by `senders` to actuators of a format.
 
@@ -81,7 +81,8 @@ def control_of(
     )
     actuating = Actuating(context, publisher, config.actuation.limits(), senders)
     reception.ingest.on_notices(DeviceRequests(publisher).hear)
-    subscriptions = Federated(storage.scheduler, federation)
+    service = None if federation is None else federation.service
+    subscriptions = Federated(storage.scheduler, service)
     republisher = _republisher(storage, subscriptions, actuating, loop_calls)
     reload = ProfileReload(
         storage.files,

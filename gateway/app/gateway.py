@@ -157,7 +157,7 @@ class Gateway:
             publisher=broker.publisher,
             senders={FORMAT_NAME: modbus},
             loop_calls=loop_calls,
-            federation=subscribed.service,
+            federation=subscribed.federation,
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))

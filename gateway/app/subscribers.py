@@ -12,7 +12,6 @@ from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.errors import UnauthorizedError
-from gateway.federation.service import FederationService
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
@@ -87,11 +86,6 @@ class Subscribing:
     prefix: str
     identify: Identify
     federation: Federation | None = None
-
-    @property
-    def service(self) -> FederationService | None:
-        """What asks the other gateways, where there is a federation."""
-        return None if self.federation is None else self.federation.service
 
     @asynccontextmanager
     async def over(self, settings: ExternalSettings) -> AsyncIterator[None]:
