@@ -6,7 +6,7 @@ Place: between what is read and the triples that are made of it. Source: docs/se
 from typing import NamedTuple
 
 from adapters.values.observation import TimeSource
-from gateway.journal.record import Origin, Position, Record, micros
+from gateway.journal.record import Origin, Record, micros
 
 
 class Row(NamedTuple):
@@ -30,11 +30,6 @@ class Row(NamedTuple):
     ingested_at: int
     clock: str
     is_suspect: bool
-
-    @property
-    def position(self) -> Position:
-        """Its place in the journal of its gateway."""
-        return Position(self.epoch, self.sequence)
 
 
 def row_of(record: Record, origin: Origin) -> Row:

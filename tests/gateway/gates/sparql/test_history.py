@@ -13,16 +13,22 @@ from random import Random
 
 import httpx
 import pytest
+from pyoxigraph import NamedNode
 
 from gateway.app.gateway import Gateway
 from gateway.config.archive import ArchiveSettings
+from gateway.config.settings import SecuritySettings
 from gateway.errors import TooLargeError
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.history_job import HistoryAnswer, HistoryJob, HistoryQuery
 from gateway.gates.sparql.history_process import answered
 from gateway.journal.names import SEALED, raw_segments
+from gateway.security.identity import Kind
+from gateway.security.policy import EVERYTHING, Policy
 from gateway.sparql.bounds.answer import AnswerBounds
+from tests.gateway.gates.admin.access.secured import identities
 from tests.gateway.journal.past.pasts import LIMITS, NAMESPACES, SHAPES, Past
+from tests.gateway.security.clients import identity
 from tests.kit.archives import take
 from tests.kit.gateways import (
     LOOPBACK,
@@ -127,6 +133,37 @@ async def test_a_refusal_says_what_to_write_instead(gateway: Gateway) -> None:
     assert "as a predicate" in found.json()["error_description"]
     found = await ask(gateway, VALUES, **{"history": "true", "default-graph-uri": "urn:g"})
     assert (found.status_code, "dataset" in found.text) == (400, True)
+
+
+POLICIES = {"boss": EVERYTHING, "elsewhere": Policy(query=frozenset({NamedNode("urn:graph")}))}
+
+
+async def test_who_may_read_other_graphs_alone_sees_no_time(tmp_path: Path) -> None:
+    store = identities(tmp_path)
+    for name, policy in POLICIES.items():
+        store.add(identity(name, policy, Kind.USER))
+    past = Past(tmp_path / "past")
+    past.live(Random(1), 9)
+    past.ingest(past.sealed())
+    config = settings(tmp_path, write_profile(tmp_path)).model_copy(
+        update={
+            "archive": ArchiveSettings(path=str(past.archive)),
+            "security": SecuritySettings(enabled=True),
+        }
+    )
+    text = PREFIX + "SELECT ?v { ?o sosa:hasSimpleResult ?v }"
+    told: dict[str, int] = {}
+    async with running(config) as gateway:
+        url = f"http://{LOOPBACK}:{gateway.http_port}"
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            for name in POLICIES:
+                form, auth = {"grant_type": "client_credentials"}, (f"{name}-id", f"{name}-secret")
+                token = (await client.post("/oauth/token", data=form, auth=auth)).json()
+                headers = {"Authorization": f"Bearer {token['access_token']}"}
+                data = {"query": text, "history": "true"}
+                answer = await client.post("/query", data=data, headers=headers)
+                told[name] = len(values(answer, "v"))
+    assert told == {"boss": 9, "elsewhere": 0}
 
 
 async def test_an_archive_that_is_away_is_named(gateway: Gateway, tmp_path: Path) -> None:
