@@ -19,7 +19,7 @@ class ArchiveSettings(Section):
     """
 
     path: str = ""
-    rows: Count = 200_000
+    rows: Count = 100_000
     memory_bytes: Annotated[int, Field(ge=134_217_728)] = 536_870_912
 
     @property

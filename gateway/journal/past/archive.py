@@ -10,7 +10,7 @@ Source: docs/archive.md, which says what its tables have.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ from jsap.shapes.plan import Need
 _LOOKS = 4
 """How often another version is tried because files have gone."""
 
-_BATCH = 10_000
+_BATCH = 2_000
 _COLUMNS = (
     *("base", "gateway", "epoch", "sequence", "sequence - coalesce(message_lag, 0)"),
     *("sensor", "property", "feature", "lexical", "text", "geometry", "number", "boolean"),
@@ -125,22 +125,20 @@ class Archive:
             return None
         return date.fromisoformat(json.loads(path.read_bytes())["since"])
 
-    def rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
-        """The observations that needs ask for, some twice, and what was ingested by then.
+    def rows(self, needs: Needs, most: int, take: Callable[[Iterable[Row]], None]) -> Taken:
+        """Have the observations that needs ask for taken; gives what was ingested by then.
 
-        One more than `most` where there are more. Raises ArchiveAwayError.
+        Some come twice, where needs overlap or files went meanwhile; of one need so many at most,
+        and one more. Raises ArchiveAwayError, and what `take` raises.
         """
-        return self.reading(lambda: self._rows(needs, most))
+        return self.reading(lambda: self._rows(needs, most, take))
 
-    def _rows(self, needs: Needs, most: int) -> tuple[list[Row], Taken]:
+    def _rows(self, needs: Needs, most: int, take: Callable[[Iterable[Row]], None]) -> Taken:
         log = self.log("observations")
         taken, files = self.taken_of(log), _files(log)
-        found: list[Row] = []
         for need, values in needs:
-            found += self._found(files, need, values, most + 1 - len(found))
-            if len(found) > most:
-                break
-        return found, taken
+            take(self._found(files, need, values, most + 1))
+        return taken
 
     def _found(
         self,

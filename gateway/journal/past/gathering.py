@@ -8,8 +8,10 @@ observation in both, or in the store as well, is there once, since its triples a
 journal is read before the archive: what is taken over meanwhile is in one of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from sys import intern
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions, Store
 
@@ -30,6 +32,7 @@ from jsap.shapes.shape import Shapes
 Facts = Callable[[Pattern], Iterable[Quad]]
 """The quads of the default graph that a pattern may match."""
 
+_AT_ONCE = 5_000
 _MOST_VALUES = 1000
 """Values of a variable that narrow what is read."""
 
@@ -58,14 +61,39 @@ def gather(
     if not needs:
         return found
     journalled = _journalled(needs, sources, found, limits)
-    rows, taken = _archived(needs, sources, found, limits)
-    both = rows if journalled is None else [*rows, *journalled.rows]
-    if len(both) > limits.rows:
-        raise TooManyRowsError(f"the query needs more than {limits.rows} observations")
-    found.rows = len({(row.gateway, row.epoch, row.sequence) for row in both})
-    _load(found.store, Statements(shapes, plan.predicates), both)
+    loading = _Loading(found.store, Statements(shapes, plan.predicates), limits.rows)
+    if journalled is not None:
+        loading.take(journalled.rows)
+        journalled.rows.clear()
+    taken = _archived(needs, sources, found, limits, loading)
+    found.rows = len(loading.seen)
     found.gaps += gaps_between(taken, journalled)
     return found
+
+
+class _Loading:
+    """Rows on their way into a store; `seen` are their identities."""
+
+    def __init__(self, store: Store, statements: Statements, most: int) -> None:
+        self._store = store
+        self._statements = statements
+        self._most = most
+        self.seen: set[tuple[str, int, int]] = set()
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """Load what rows say, each row once. Raises TooManyRowsError."""
+        waiting = iter(rows)
+        while some := list(islice(waiting, _AT_ONCE)):
+            self._store.bulk_extend(self._quads(some))
+
+    def _quads(self, rows: Iterable[Row]) -> Iterator[Quad]:
+        for row in rows:
+            identity = (intern(row.gateway), row.epoch, row.sequence)
+            if identity not in self.seen:
+                self.seen.add(identity)
+                if len(self.seen) > self._most:
+                    raise TooManyRowsError(f"the query needs more than {self._most} observations")
+                yield from self._statements.of(row)
 
 
 _Needs = Sequence[tuple[Need, Mapping[str, frozenset[str]]]]
@@ -140,21 +168,21 @@ def _journalled(
 
 
 def _archived(
-    needs: _Needs, sources: Sources, found: Gathered, limits: GatherLimits
-) -> tuple[list[Row], Taken]:
+    needs: _Needs, sources: Sources, found: Gathered, limits: GatherLimits, loading: _Loading
+) -> Taken:
     """What the archive has; it may have taken more meanwhile."""
     if sources.archive is None or "archive" in found.missing:
         found.missing.setdefault("archive", "no archive is set")
-        return [], NOTHING_TAKEN
+        return NOTHING_TAKEN
     archive = Archive(sources.archive, limits.memory_bytes)
     try:
-        answer = archive.rows(needs, limits.rows)
+        taken = archive.rows(needs, limits.rows, loading.take)
         lows = [need.needed.low for need, _ in needs]
         found.gaps += retained_gap(archive, None if None in lows else min(filter(None, lows)))
-        return answer
+        return taken
     except ArchiveAwayError as error:
         found.missing["archive"] = str(error)
-        return [], NOTHING_TAKEN
+        return NOTHING_TAKEN
 
 
 def _test(need: Need, values: Mapping[str, frozenset[str]]) -> Callable[[Row], bool]:
@@ -177,7 +205,3 @@ def _test(need: Need, values: Mapping[str, frozenset[str]]) -> Callable[[Row], b
         )
 
     return test
-
-
-def _load(store: Store, statements: Statements, rows: Iterable[Row]) -> None:
-    store.bulk_extend(quad for row in rows for quad in statements.of(row))

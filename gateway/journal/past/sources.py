@@ -24,7 +24,7 @@ class Sources:
 class GatherLimits:
     """`rows` are observations, `facts` quads of the store, `memory_bytes` DuckDB's."""
 
-    rows: int = 200_000
+    rows: int = 100_000
     facts: int = 1_000_000
     memory_bytes: int = 128 * 1024 * 1024
 
