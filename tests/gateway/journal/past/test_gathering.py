@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from gateway.journal.past import archive as archive_module
+from gateway.journal.past import gathering
 from gateway.journal.past.gathering import TooManyRowsError
 from gateway.store.quad_store import QuadStore
 from jsap.shapes.parse import parse
@@ -216,6 +217,17 @@ def test_too_many_observations_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TooManyRowsError, match="more than 13 observations"):
         past.gathered(f"SELECT * {{ {TIMED} }}", limits=limits)
     assert past.gathered(f"SELECT * {{ {TIMED} }}", limits=replace(limits, rows=14)).rows == 14
+
+
+def test_a_batch_of_rows_that_were_there_before_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "_AT_ONCE", 3)
+    past = Past(tmp_path)
+    past.live(Random(4), 35)
+    past.ingest(past.sealed())
+    text = f"SELECT * {{ {{ {TIMED} FILTER(?s = <urn:s:1>) }} UNION {{ {TIMED} }} }}"
+    assert past.gathered(text).rows == 35
 
 
 def test_what_the_store_says_of_a_sensor_narrows_what_is_read(tmp_path: Path) -> None:
