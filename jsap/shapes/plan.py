@@ -53,7 +53,7 @@ class Plan:
 
     @property
     def predicates(self) -> frozenset[str]:
-        """Those of its patterns."""
+        """The predicates of its patterns."""
         return frozenset(each.predicate for each in self.patterns)
 
 
