@@ -33,7 +33,7 @@ _BUCKETED = (
     "GROUP BY t, unit, n IS NULL"
 )
 _NEWEST = "SELECT * FROM ({text}) QUALIFY rank() OVER (ORDER BY t DESC) <= {most} ORDER BY t"
-"""Those that begin with the last one are all there, so that the next page ends before it."""
+"""All that begin with the last one are there, so that the next page ends before it."""
 
 _ROLLED = (
     "SELECT epoch_us(start) // 1000 // {every} * {every} AS t, unit, "
