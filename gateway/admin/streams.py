@@ -5,7 +5,7 @@ thread; listing and reading take a while.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adapters.values.observation import StreamKey
@@ -14,6 +14,7 @@ from gateway.errors import NotFoundError, StorageError
 from gateway.ingest.sosa import stream_id
 from gateway.ingest.sparklines import Sparkline, Sparklines, number
 from gateway.journal.history import LastTimes, Seen, Stretch, Window, stretch, time_of
+from gateway.journal.past.series import ArchivedSeries, Part, SeriesPoint, State
 from gateway.journal.record import Position, micros
 
 MOST_RECORDS = 20_000
@@ -54,15 +55,32 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Points in the order of their times; `before` is where the next page ends, None at the end.
+class Cursor:
+    """Where a page ends: in the journal before a position, or in the archive before a time (µs).
 
-    `damaged` names the segments that could not be read whole.
+    `version` is that of the archive which a walk reads, None without one.
+    """
+
+    before: Position | None = None
+    version: int | None = None
+    until: int | None = None
+
+
+BEGIN = Cursor()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Points in the order of their times; `next` is where the next page ends, None at the end.
+
+    `damaged` names the segments that could not be read whole; `missing` says why the archive is not
+    in it, "" where it is or there is none.
     """
 
     points: Sequence[Point]
-    before: Position | None
-    damaged: Sequence[str]
+    next: Cursor | None
+    damaged: Sequence[str] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +90,21 @@ class HistoryAsked:
     window: Window = field(default_factory=Window)
     every_ms: int = 0
     limit: int = 500
-    before: Position | None = None
+    cursor: Cursor = BEGIN
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """What there is: `known` are all streams, `last_times` as the journal's manifest has them."""
+    """What there is: `known` are all streams, `last_times` as the journal's manifest has them.
+
+    Behind the journal there may be an `archive`.
+    """
 
     known: Callable[[], Sequence[StreamKey]]
     sparklines: Sparklines
     journal: Path
     last_times: Callable[[], LastTimes]
+    archive: ArchivedSeries | None = None
 
     def list(
         self, sensor: str | None, observed_property: str | None, after: str, most: int
@@ -108,15 +130,48 @@ class Streams:
         self, stream: StreamKey, asked: HistoryAsked, look: Callable[[], None] = lambda: None
     ) -> Page:
         """A page, the newest first; `look` raises where nobody waits. Raises StorageError."""
+        archive, cursor, missing = self.archive, asked.cursor, ""
+        state: State | None = None
+        if archive is not None:
+            try:
+                state = archive.state(asked.every_ms, cursor.version)
+            except StorageError as error:
+                missing = error.description
+        page = Page((), None)
+        if cursor.until is None:
+            page = self._journalled(stream, asked, state, look)
+        if archive is None or state is None:
+            return replace(page, missing=missing)
+        if page.next is not None:
+            return replace(page, next=replace(page.next, version=state.version))
+        if page.points:
+            return replace(page, next=Cursor(None, state.version, _end(asked.window)))
+        found = self._archived(archive, stream, asked, state.version, look)
+        return replace(found, damaged=page.damaged)
+
+    def _journalled(
+        self,
+        stream: StreamKey,
+        asked: HistoryAsked,
+        state: State | None,
+        look: Callable[[], None],
+    ) -> Page:
+        """What the journal has, but what the archive has too."""
+        archive = self.archive
+
+        def skips(first: Position, last: Position) -> bool:
+            return archive is not None and state is not None and archive.has(state, first, last)
+
         try:
             found = stretch(
                 self.journal,
                 stream,
                 asked.window,
-                before=asked.before,
+                before=asked.cursor.before,
                 most=MOST_RECORDS if asked.every_ms else asked.limit,
                 last_times=self.last_times(),
                 look=look,
+                skips=skips,
             )
         except OSError as error:
             raise StorageError(
@@ -124,10 +179,62 @@ class Streams:
             ) from error
         return _bucketed(found, asked) if asked.every_ms else _plain(found)
 
+    def _archived(
+        self,
+        archive: ArchivedSeries,
+        stream: StreamKey,
+        asked: HistoryAsked,
+        version: int,
+        look: Callable[[], None],
+    ) -> Page:
+        """What the archive has before the cursor's time."""
+        begin, until = asked.window.begin, asked.cursor.until
+        low = None if begin is None else micros(begin)
+        high = _end(asked.window) if until is None else min(until, _NEVER)
+
+        def is_wanted() -> bool:
+            look()
+            return True
+
+        part = Part(low, high, asked.every_ms, version, asked.limit)
+        found = archive.page(stream, part, is_wanted)
+        points = [_archived_point(each, is_bucket=asked.every_ms > 0) for each in found.points]
+        if found.until_ms is None:
+            return Page(points, None)
+        return Page(points, Cursor(None, version, found.until_ms * 1000))
+
+
+_NEVER = 253_402_300_799_999_999
+"""µs: the end of the year 9999."""
+
+
+def _end(window: Window) -> int:
+    """In µs; a time that nothing has where there is none."""
+    return _NEVER if window.end is None else micros(window.end)
+
+
+def _archived_point(found: SeriesPoint, *, is_bucket: bool) -> Point:
+    if is_bucket:
+        return Point(
+            found.time_ms,
+            found.mean,
+            found.unit,
+            least=found.least,
+            most=found.most,
+            count=found.count,
+        )
+    value, is_cut = _value(found.lexical, found.datatype)
+    told = {"buffered": found.is_historical, "clock": found.is_suspect, "cut": is_cut}
+    return Point(found.time_ms, value, found.unit, frozenset(n for n, so in told.items() if so))
+
 
 def _plain(found: Stretch) -> Page:
     points = sorted(map(_point, found.seen), key=lambda point: point.time_ms)
-    return Page(points, found.before, found.damaged)
+    return _page(points, found.before, found)
+
+
+def _page(points: Sequence[Point], before: Position | None, found: Stretch) -> Page:
+    return Page(points, None if before is None else Cursor(before), found.damaged)
 
 
 def _point(seen: Seen) -> Point:
@@ -214,7 +321,7 @@ def _bucketed(found: Stretch, asked: HistoryAsked) -> Page:
             bucket = buckets[key] = _Bucket()
         bucket.add(seen)
     points = [each.point(key[0], key[1] or None) for key, each in sorted(buckets.items(), key=_key)]
-    return Page(points, before, found.damaged)
+    return _page(points, before, found)
 
 
 def _key(item: tuple[tuple[int, str, bool], _Bucket]) -> tuple[int, str, bool]:

@@ -3,6 +3,7 @@
 Place on the way of the data: built by `app` at the start, when all parts are there.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from gateway.admin.quarantine_replay import QuarantineReplay
@@ -33,9 +34,15 @@ from gateway.gates.sparql.query_pool import QueryPool
 
 
 def json_interface(
-    stages: Stages, health: Health, pool: QueryPool, security: Security, config: Config
+    stages: Stages,
+    health: Health,
+    pool: QueryPool,
+    security: Security,
+    config: Config,
+    *,
+    more: Sequence[object],
 ) -> JsonInterface:
-    """The JSON routes of a gateway whose parts are all there."""
+    """The JSON routes of a gateway whose parts are all there; `more` are gates made before."""
     storage, reception = stages.storage, stages.reception
     control, raw = stages.control, reception.raw
     identity, quarantine = storage.identity, reception.quarantine
@@ -57,6 +64,7 @@ def json_interface(
         WindowsGate(storage.scheduler),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         *looking_gates(stages, health, pool, config, actuators),
+        *more,
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(

@@ -10,13 +10,11 @@ from gateway.admin.looking.settings_told import told_settings
 from gateway.admin.looking.troubles import Before
 from gateway.admin.onboarding.changes import history
 from gateway.admin.provenance import Provenance
-from gateway.admin.streams import Streams
 from gateway.app.health import Health
 from gateway.app.stages import Stages
 from gateway.config.settings import Config
 from gateway.engine import Engine, Standing
 from gateway.gates.admin.actuators import ActuatorsGate
-from gateway.gates.admin.streams import StreamsGate
 from gateway.gates.looking.asked_of import Standings
 from gateway.gates.looking.federation import FederationGate
 from gateway.gates.looking.operations import LookingGate
@@ -61,7 +59,6 @@ def looking_gates(
         TrailGate(why, pool, trail),
         QuietGate(pool, quiet),
         StandingGate(standing),
-        StreamsGate(_streams(stages), pool),
         FederationGate(stages.federation),
         _looking_gate(stages, config),
     )
@@ -98,15 +95,4 @@ def _standing(stages: Stages) -> StandingSources:
         standing,
         clients=lambda: stages.subscribing.subscribers.clients,
         rules=lambda: stages.control.republisher.standing,
-    )
-
-
-def _streams(stages: Stages) -> Streams:
-    """As the store knows them, with the points and the journal of ingest."""
-    reception, journal = stages.reception, stages.storage.journal
-    return Streams(
-        reception.current_state.streams,
-        reception.sparklines,
-        journal.folder,
-        journal.manifest.last_times,
     )

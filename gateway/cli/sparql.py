@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from gateway.cli.asking import service
+from gateway.cli.asking.history import add_history, query_over_time
 from gateway.cli.asking.known_gateway import subscribe_url
 from gateway.cli.options import Commands, add_access, add_command, say
 from gateway.cli.verbs import VERBS
@@ -21,6 +22,7 @@ def add(commands: Commands) -> None:
     _add_sparql(parser)
     _add_gateways(parser)
     what = "allow: answer without the gateways that are missing"
+    add_history(parser)
     parser.add_argument("--missing", metavar="WORD", help=what)
     parser.add_argument(
         "--format",
@@ -119,6 +121,8 @@ def _query(options: argparse.Namespace) -> int:
     if options.missing is not None:
         over["missing"] = options.missing
     accept = service.RESULT_TYPES.get(wanted, f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9")
+    if options.archive is not None:
+        return query_over_time(options, text, wanted, access)
     answer = service.query(options.url, text, accept, access, options.infer, over=over)
     if wanted == "table":
         service.print_table(Console(), answer)

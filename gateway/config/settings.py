@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 import jsap
 import ontologies
 from gateway.actuation.limits import ActuationLimits
+from gateway.config.archive import ArchiveSettings
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
 from gateway.config.federation import FederationSettings
@@ -50,6 +51,7 @@ from gateway.journal import Origin
 __all__ = [
     "SHIPPED_PROFILES",
     "ActuationSettings",
+    "ArchiveSettings",
     "Config",
     "DiscoverySettings",
     "EngineSettings",
@@ -208,6 +210,7 @@ class Config(Section):
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
     shipping: ShippingSettings = ShippingSettings()
+    archive: ArchiveSettings = ArchiveSettings()
     upgrade: UpgradeSettings = UpgradeSettings()
     log: LogSettings = LogSettings()
 
@@ -311,6 +314,7 @@ class Config(Section):
         update: Mapping[str, object] = {
             "gateway": gateway,
             "shipping": self.shipping.at(folder),
+            "archive": self.archive.at(folder),
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
             "reasoning": self.reasoning.at(folder),
             "mqtt": self.mqtt.model_copy(update=mqtt),

@@ -30,6 +30,9 @@ _CHUNK = 1 << 20
 _LOOKS = 5
 """How often the folder is listed anew because segments were sealed or removed meanwhile."""
 
+Skips = Callable[[Position, Position], bool]
+"""Whether all observations from one position to another are told elsewhere."""
+
 LastTimes = Mapping[str, int]
 """When the newest line of a sealed segment came, in µs, by its name; those missing are read."""
 
@@ -94,18 +97,19 @@ def stretch(
     most: int,
     last_times: LastTimes,
     look: Callable[[], None] = lambda: None,
+    skips: Skips = lambda _first, _last: False,
     budget_s: float = BUDGET_S,
 ) -> Stretch:
     """The newest observations of a stream before a position (None: the end), at most `most`.
 
-    `look` is called between chunks of a file, and raises where nobody waits any more. Raises
-    OSError where the folder cannot be read.
+    Those that `skips` says are told elsewhere are left out. `look` is called between chunks of a
+    file, and raises where nobody waits any more. Raises OSError where the folder cannot be read.
     """
-    walk = _Walk(stream, window, most, look)
+    walk = _Walk(stream, window, most, look, skips)
     found, looks, until = segments(folder), 0, monotonic() + budget_s
     while (following := _last_before(found, before)) is not None:
         start, path = following
-        if not window.is_behind(last_times.get(path.name)):
+        if not window.is_behind(last_times.get(path.name)) and not _is_skipped(path, skips):
             if walk.is_full or (walk.has_read and monotonic() >= until):
                 return walk.stretch(before)
             try:
@@ -131,12 +135,21 @@ def _last_before(
     return None
 
 
+def _is_skipped(path: Path, skips: Skips) -> bool:
+    """Whether all of a sealed segment is told elsewhere."""
+    if not path.name.endswith(SEALED):
+        return False
+    name = SegmentName.parse(path.name)
+    return skips(name.start, name.last)
+
+
 class _Walk:
     """What a stretch has so far, collected from the newest segment to the oldest."""
 
     def __init__(
-        self, stream: StreamKey, window: Window, most: int, look: Callable[[], None]
+        self, stream: StreamKey, window: Window, most: int, look: Callable[[], None], skips: Skips
     ) -> None:
+        self._skips = skips
         self._stream = stream
         self._lines = _Lines(stream, look)
         self._window = window
@@ -165,7 +178,7 @@ class _Walk:
                 continue
             if before is not None and record.position >= before:
                 break
-            if self._window.has(record):
+            if self._window.has(record) and not self._skips(record.position, record.position):
                 kept.append(Seen(record, _revises(record, previous)))
             previous = record
         self.has_read = True

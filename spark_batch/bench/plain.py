@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from jsap.shapes.shape import Mark, Part, Shape, Shapes
 from spark_batch.schema import XSD
 from spark_batch.segment import SegmentName
 from spark_batch.tools.fleet import BASE
 from spark_batch.transforms.rdf import QUANTITIES
-from spark_batch.transforms.shape import Mark, Part, Shape, Shapes
 from spark_batch.transforms.terms import GW, UNITLESS
 
 _HOME = ("base", "gateway")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jsap.shapes.shape import Shapes
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.table import DataFile, Table
 from spark_batch.transforms import rdf, rdf_actuations, rdf_rollups
 from spark_batch.transforms.ntriples import iri, lines
-from spark_batch.transforms.shape import Shapes
 from spark_batch.transforms.terms import graph_iri
 
 DEFAULT_BASE = "https://sosa-gateway.example/id/"

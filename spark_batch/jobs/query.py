@@ -14,12 +14,13 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from jsap.profile import load_profile
+from jsap.shapes.bounds import Needed
+from jsap.shapes.parse import Query, parse
 from spark_batch.archive import Archive
 from spark_batch.files import broken
 from spark_batch.session import Sessions, told
 from spark_batch.sparql.answers import Writer, answers, write_csv, write_json, write_table
-from spark_batch.sparql.bounds import Needed
-from spark_batch.sparql.parse import Query, parse
+from spark_batch.sparql.refusal import told_as_usage
 from spark_batch.sparql.solutions import Solutions
 from spark_batch.sparql.translation import Translation
 from spark_batch.summary import Progress, Summary, tell_nobody
@@ -86,11 +87,12 @@ def query(
     """
     archive.must_exist()
     shapes = load_shapes(question.profile)
-    asked = parse(question.text, _namespaces(question.profile))
+    with told_as_usage():
+        asked = parse(question.text, _namespaces(question.profile))
     summary = Summary("query", batch=archive.committed)
     rows = sum(file.rows for file in archive.observations.files())
     reads = Reads(archive.observations, sessions(rows))
-    with told(archive.folder):
+    with told(archive.folder), told_as_usage():
         found = Translation(shapes, reads).solutions(asked.algebra)
         summary.details |= {"columns": list(asked.columns), "scans": reads.scans}
         summary.rows_in = sum(file.rows for file in reads.files.values())

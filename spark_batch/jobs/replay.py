@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jsap.shapes.shape import Shapes
 from spark_batch.archive import Archive
 from spark_batch.files import lock, write_json
 from spark_batch.replay.pace import Pace
@@ -21,7 +22,6 @@ from spark_batch.replay.selection import Row, Selection
 from spark_batch.replay.senml import DEFAULT_TOPIC, mappings
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
-from spark_batch.transforms.shape import Shapes
 
 _TELL_EVERY = 50_000
 

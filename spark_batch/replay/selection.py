@@ -15,11 +15,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jsap.shapes.shape import Shapes
 from spark_batch.replay.position import Position
 from spark_batch.table import DataFile, Table
 from spark_batch.transforms.lines import lexical_form
 from spark_batch.transforms.rdf import is_named, with_statements
-from spark_batch.transforms.shape import Shapes
 
 ORDER = ("result_us", "gateway", "epoch", "sequence")
 

@@ -12,25 +12,19 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from jsap.shapes.subset import require_aggregate
 from spark_batch.sparql.arithmetic import checked, quotient
 from spark_batch.sparql.expressions import Scope, evaluate
-from spark_batch.sparql.refusal import refused
 from spark_batch.sparql.term import DECIMAL, DOUBLE, EXACT, INTEGER, Term, identity, integer
 
-_KNOWN = ("Count", "Sum", "Avg", "Min", "Max")
 _COMPARED = (("exact", "floating"), ("time",), ("text",), ("boolean",), ("iri",))
 
 
 def aggregate(call: Any, scope: Scope) -> Term:
     """The term of an aggregate, to be computed for each group; raises QueryError."""
     name = call.name.removeprefix("Aggregate_")
-    if name not in _KNOWN:
-        raise refused(f"the aggregate {name.upper()}", f"there are {', '.join(_KNOWN).upper()}")
-    if call.distinct and name not in ("Count", "Min", "Max"):
-        raise refused(f"{name.upper()}(DISTINCT …)", "COUNT, MIN and MAX may be DISTINCT")
+    require_aggregate(name, call)
     if call.vars == "*":
-        if call.distinct:
-            raise refused("COUNT(DISTINCT *)", "count one variable")
         return integer(F.count(F.lit(1)))
     term = evaluate(call.vars, scope)
     if name == "Count":

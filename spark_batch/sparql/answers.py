@@ -14,8 +14,8 @@ from typing import IO, TypeAlias
 from pyoxigraph import Literal, NamedNode
 from pyspark.sql import functions as F
 
+from jsap.shapes.nodes import canonical
 from spark_batch.schema import BOOLEAN, XSD
-from spark_batch.sparql.nodes import canonical
 from spark_batch.sparql.solutions import Solutions
 
 Answer: TypeAlias = tuple[NamedNode | Literal | None, ...]

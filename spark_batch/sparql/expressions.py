@@ -15,9 +15,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode, Identifier
 from rdflib.term import Variable as RdflibVariable
 
+from jsap.shapes.nodes import constant
+from jsap.shapes.refusal import refused
+from jsap.shapes.subset import require_function
 from spark_batch.sparql import arithmetic
-from spark_batch.sparql.nodes import constant
-from spark_batch.sparql.refusal import refused
 from spark_batch.sparql.term import (
     EXACT,
     KINDS,
@@ -145,10 +146,8 @@ def _builtin(name: str, expression: Any, scope: Scope) -> Term:
     if name == "BOUND":
         return boolean(evaluate(expression.arg, scope).is_bound())
     arguments = [evaluate(each, scope) for each in _arguments(expression)]
-    function = _BUILTINS.get(name.upper())
-    if function is None:
-        raise refused(f"{name}()", f"there are BOUND, {', '.join(sorted(_BUILTINS))}")
-    return function(arguments)
+    require_function(name)
+    return _BUILTINS[name.upper()](arguments)
 
 
 def _arguments(expression: Any) -> list[Any]:

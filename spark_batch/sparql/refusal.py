@@ -1,7 +1,10 @@
-"""What a query is told that lies outside of the subset: where, and what to do instead."""
+"""A query outside of the subset, as the jobs tell their errors."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
+from jsap.shapes import refusal
 from spark_batch.errors import ArchiveError
 
 
@@ -11,6 +14,10 @@ class QueryError(ArchiveError):
     exit_code: ClassVar[int] = 2
 
 
-def refused(place: str, hint: str) -> QueryError:
-    """The error to raise for a `place` of the query."""
-    return QueryError(f"{place} is outside of what the archive answers", hint)
+@contextmanager
+def told_as_usage() -> Iterator[None]:
+    """What is refused within becomes an error of the job, with the exit code of wrong usage."""
+    try:
+        yield
+    except refusal.QueryError as error:
+        raise QueryError(error.description, error.hint) from error

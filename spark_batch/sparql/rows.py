@@ -10,13 +10,13 @@ from pyoxigraph import BlankNode, NamedNode
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_batch.sparql.nodes import Constant, Variable
-from spark_batch.sparql.patterns import KINDS, POSITION, QUANTITY, VALUE, Attached, Scan, Use
-from spark_batch.sparql.refusal import refused
+from jsap.shapes.nodes import Constant, Variable
+from jsap.shapes.patterns import KINDS, POSITION, QUANTITY, VALUE, Attached, Scan, Use
+from jsap.shapes.refusal import refused
+from jsap.shapes.shape import Mark, Part
 from spark_batch.sparql.solutions import Solutions
 from spark_batch.sparql.term import Term, constant, iri, result, same, time
 from spark_batch.transforms.rdf import is_named, is_position, is_quantity, is_suspect
-from spark_batch.transforms.shape import Mark, Part
 from spark_batch.transforms.terms import ingest_time, terms
 
 _OWN = re.compile(r".*/([^/]+)/observation/([0-9]{1,18})-([0-9]{1,18})(?:/[a-z]+)?")

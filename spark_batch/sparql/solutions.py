@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_batch.sparql.refusal import refused
+from jsap.shapes.refusal import refused
 from spark_batch.sparql.term import Term, identity, same
 
 _RIGHT = "right "

@@ -9,24 +9,23 @@ has it, and the query fails with the reason.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import Final
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from jsap.shapes.nodes import DATE_TIME, Constant, instant
+from jsap.shapes.refusal import refused
 from spark_batch.schema import BOOLEAN, NUMERIC, XSD
-from spark_batch.sparql.nodes import Constant
-from spark_batch.sparql.refusal import refused
 from spark_batch.transforms.lines import lexical_form
 from spark_batch.transforms.terms import stamp
 
 EXACT: Final = "decimal(38,18)"
 INTEGER, DECIMAL, DOUBLE = XSD + "integer", XSD + "decimal", XSD + "double"
-STRING, DATE_TIME = XSD + "string", XSD + "dateTime"
+STRING = XSD + "string"
 KINDS: Final = ("iri", "exact", "floating", "boolean", "time", "text", "opaque")
 """The facets; literals of exact, floating and opaque also have `datatype`."""
 
@@ -191,21 +190,6 @@ def _exactly(value: str) -> Decimal | None:
     if number is None or abs(number) >= 10**20 or -int(number.as_tuple().exponent) > 18:
         return None
     return number
-
-
-def instant(literal: Literal) -> datetime:
-    """An xsd:dateTime constant; raises QueryError without a zone or beyond microseconds."""
-    try:
-        value = datetime.fromisoformat(literal.value)
-    except ValueError as error:
-        hint = "write it as 2026-09-01T00:00:00Z"
-        raise refused(f"the time {literal.value!r}", hint) from error
-    fraction = literal.value.partition(".")[2].rstrip("Z")
-    if value.tzinfo is None or len(fraction.split("+")[0].split("-")[0]) > 6:
-        raise refused(
-            f"the time {literal.value!r}", "write it with its zone and at most six digits of s"
-        )
-    return value.astimezone(UTC)
 
 
 def same(left: Term, right: Term) -> Column:

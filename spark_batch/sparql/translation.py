@@ -15,27 +15,22 @@ from pyspark.sql import functions as F
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Variable as RdflibVariable
 
+from jsap.shapes.bounds import Bound, Needed, narrowed, needed
+from jsap.shapes.nodes import Pattern, Variable, constant, patterns
+from jsap.shapes.patterns import Mapping as ShapeMapping
+from jsap.shapes.patterns import attach, scans
+from jsap.shapes.refusal import refused
+from jsap.shapes.shape import Shapes
+from jsap.shapes.subset import require_operator
 from spark_batch.sparql.aggregates import aggregate
-from spark_batch.sparql.bounds import Bound, Needed, narrowed, needed
 from spark_batch.sparql.expressions import Scope, condition, evaluate
-from spark_batch.sparql.nodes import Pattern, Variable, constant, patterns
-from spark_batch.sparql.patterns import Mapping as ShapeMapping
-from spark_batch.sparql.patterns import attach, scans
-from spark_batch.sparql.refusal import refused
 from spark_batch.sparql.rows import solutions
 from spark_batch.sparql.solutions import Solutions
 from spark_batch.sparql.term import Term, identity
 from spark_batch.sparql.term import constant as constant_term
-from spark_batch.transforms.shape import Shapes
 
 Source = Callable[[Needed], DataFrame]
 """The rows of `observations` that a scan needs, or more."""
-
-_HINTS = {
-    "Graph": "the archive is one graph; leave GRAPH out",
-    "Minus": "say with FILTER what must not be",
-    "ServiceGraphPattern": "ask the other endpoint by itself",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +61,7 @@ class Translation:
 
     def solutions(self, node: Any, context: Context = Context()) -> Solutions:
         """The solutions of an operator; raises QueryError outside of the subset."""
+        require_operator(node.name)
         operators: Mapping[str, Callable[[Any, Context], Solutions]] = {
             "BGP": self._basic,
             "Join": self._join,
@@ -80,11 +76,7 @@ class Translation:
             "OrderBy": self._order,
             "Slice": self._slice,
         }
-        translate = operators.get(node.name)
-        if translate is None:
-            hint = _HINTS.get(node.name, "docs/archive.md has what there is")
-            raise refused(node.name.removesuffix("GraphPattern").upper(), hint)
-        return translate(node, context)
+        return operators[node.name](node, context)
 
     def _basic(self, node: Any, context: Context) -> Solutions:
         triples = patterns(node.triples)

@@ -10,10 +10,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from jsap.shapes.shape import Mark, Part, Shape, Shapes
 from spark_batch.schema import WKT, XSD
 from spark_batch.transforms.lines import lexical_form
 from spark_batch.transforms.ntriples import escaped, iri, is_foreign, literal
-from spark_batch.transforms.shape import Mark, Part, Shape, Shapes
 from spark_batch.transforms.terms import terms
 
 IRI_COLUMNS = ("base", "sensor", "property", "feature", "unit", "datatype")

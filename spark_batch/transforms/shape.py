@@ -1,108 +1,23 @@
-"""What a JSAP profile's templates insert for a row of the archive, as statements with marks.
+"""The shapes of a profile, with the error of a job for one that has none."""
 
-A template is executed once, with marks for its values, by the SPARQL engine of the gateway; the
-marks stand for columns. So another profile gives another shape to exports, queries and replays
-alike, and no row passes through Python. Source: JSAP, `updates`.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TypeAlias
-
-from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
 from jsap.errors import JsapError
-from jsap.forced_bindings import BindingType
 from jsap.profile import load_profile
-from jsap.template import Template
+from jsap.shapes.shape import NEEDED, Shapes, shapes_of
 from spark_batch.errors import ArchiveError
 
-_MARK = "urn:x-spark-batch:column:"
 _SHIPPED = "profiles/observations.jsap"
-_NEEDED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE")
-_SUSPECT, _GEOMETRY = "SUSPECT_CLOCK", "STATE_GEOMETRY"
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A forced binding's place: an IRI, or a literal of `datatype` (None: the value's own)."""
-
-    name: str
-    is_iri: bool
-    datatype: str | None = None
-
-
-Part: TypeAlias = Mark | NamedNode | BlankNode | Literal
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A triple of a shape."""
-
-    subject: Part
-    predicate: Part
-    object: Part
-
-    @property
-    def parts(self) -> tuple[Part, Part, Part]:
-        """Subject, predicate and object."""
-        return self.subject, self.predicate, self.object
-
-
-Shape: TypeAlias = tuple[Statement, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shapes:
-    """For numbers, for positions, for everything else, and what is added to an impossible time."""
-
-    quantity: Shape
-    value: Shape
-    position: Shape
-    suspect: Shape = ()
 
 
 def load_shapes(profile: Path | None = None) -> Shapes:
     """The shapes of a JSAP profile, None: of the shipped one; raises ArchiveError."""
     try:
         with resources.as_file(resources.files("jsap") / _SHIPPED) as shipped:
-            updates = load_profile(profile or shipped).updates
-        return _shapes(updates)
+            return shapes_of(load_profile(profile or shipped).updates)
     except (JsapError, OSError, KeyError, SyntaxError) as error:
         raise ArchiveError(
             f"the profile {profile} cannot be used: {error}",
-            f"give a JSAP profile with the updates {' and '.join(_NEEDED)}",
+            f"give a JSAP profile with the updates {' and '.join(NEEDED)}",
         ) from error
-
-
-def _shapes(updates: Mapping[str, Template]) -> Shapes:
-    quantity, value = (shape(updates[name]) for name in _NEEDED)
-    suspect, geometry = (
-        shape(updates[name]) if name in updates else () for name in (_SUSPECT, _GEOMETRY)
-    )
-    return Shapes(quantity, value, (*value, *geometry), suspect)
-
-
-def shape(template: Template) -> Shape:
-    """What a template inserts into an empty store, in a fixed order."""
-    marks: dict[str, NamedNode | Literal] = {}
-    known: dict[str, Mark] = {}
-    for name, binding in template.forced_bindings.items():
-        is_iri = binding.binding_type is BindingType.URI
-        datatype = None if binding.datatype is None else binding.datatype.value
-        known[_MARK + name] = Mark(name, is_iri, datatype)
-        mark = _MARK + name
-        marks[name] = NamedNode(mark) if is_iri else Literal(mark, datatype=binding.datatype)
-    store = Store()
-    store.update(template.render(template.bind(marks)))
-    return tuple(
-        Statement(*(_part(term, known) for term in (quad.subject, quad.predicate, quad.object)))
-        for quad in sorted(store, key=str)
-    )
-
-
-def _part(term: object, known: Mapping[str, Mark]) -> Part:
-    assert isinstance(term, NamedNode | BlankNode | Literal)  # noqa: S101 - no quoted triples
-    return known.get(term.value, term)

@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -48,14 +49,17 @@ def declared(extra: str = "") -> set[str]:
 
 def imported(*packages: str) -> set[str]:
     """The distributions whose modules the files of our packages import."""
+    paths = (path for package in packages for path in (ROOT / package).rglob("*.py"))
+    return set().union(*map(imported_of, paths))
+
+
+def imported_of(path: Path) -> set[str]:
     modules: set[str] = set()
-    for package in packages:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Import):
-                    modules.update(each.name for each in node.names)
-                elif isinstance(node, ast.ImportFrom) and node.module:
-                    modules.add(node.module)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules.update(each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules.add(node.module)
     return {_distribution(module) for module in modules} - {""}
 
 
@@ -73,16 +77,29 @@ PACKAGES = packages_distributions()
 
 
 def test_the_device_gets_what_its_packages_import() -> None:
-    assert imported("gateway", "adapters", "jsap", "ontologies") - {"fsspec"} == declared()
+    others = {"fsspec"} | declared("history")
+    assert imported("gateway", "adapters", "jsap", "ontologies") - others == declared()
+
+
+def test_what_reads_archives_is_in_its_extra_and_in_two_rooms() -> None:
+    rooms = imported("gateway/journal/past", "jsap/shapes") - declared()
+    assert rooms == declared("history")
+    elsewhere = [
+        path
+        for name in ("gateway", "adapters", "jsap", "ontologies")
+        for path in (ROOT / name).rglob("*.py")
+        if not {"past", "shapes"} & set(path.parts)
+    ]
+    assert not declared("history") & set().union(*map(imported_of, elsewhere))
 
 
 def test_the_archive_gets_what_it_imports() -> None:
-    needed = imported("spark_batch") - declared() - declared("java") - imported_for_benchmarks()
-    assert needed == declared("spark") - NOT_IMPORTED["spark"]
+    ours = imported("spark_batch", "jsap/shapes") - declared() - declared("java")
+    assert ours - imported_for_benchmarks() == declared("spark") - NOT_IMPORTED["spark"]
 
 
 def imported_for_benchmarks() -> set[str]:
-    return imported("spark_batch/bench") & declared("dev")
+    return imported("spark_batch/bench") & (declared("dev") | {"duckdb"})
 
 
 @pytest.mark.parametrize("extra", ["try", "ship", "modbus", "federation"])
@@ -92,7 +109,7 @@ def test_what_is_loaded_by_name_is_in_its_extra(extra: str) -> None:
 
 def test_developers_get_what_tests_and_benchmarks_import() -> None:
     others = set().union(
-        *map(declared, ("", "spark", "java", "modbus", "ship", "try", "federation"))
+        *map(declared, ("", "spark", "history", "java", "modbus", "ship", "try", "federation"))
     )
     needed = imported("bench", "deploy", "tests") | imported_for_benchmarks()
     assert needed - others == declared("dev") - NOT_IMPORTED["dev"]

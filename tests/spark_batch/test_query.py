@@ -13,6 +13,10 @@ import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, RdfFormat, Store
 from pyspark.sql import SparkSession
 
+from gateway.journal.past.gathering import gather
+from gateway.journal.past.sources import GatherLimits, Sources
+from jsap.shapes.parse import parse
+from jsap.shapes.plan import plan
 from spark_batch.archive import Archive
 from spark_batch.cli import main
 from spark_batch.errors import ArchiveError
@@ -21,6 +25,7 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.query import Question, query
 from spark_batch.landing import landing_zone
 from spark_batch.sparql.refusal import QueryError
+from spark_batch.transforms.shape import load_shapes
 from tests.spark_batch.random_expressions import expression
 from tests.spark_batch.truths import reading, write_segment
 
@@ -173,6 +178,20 @@ def test_answer_is_that_of_the_exported_triples(
     if "ordered" in name:
         assert found == expected
     assert Counter(found) == Counter(expected)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_gateway_gives_the_same_answer_of_the_same_archive(
+    name: str, asked: tuple[Archive, Store]
+) -> None:
+    """In process, without Spark, by the same plan over the same rows."""
+    archive, store = asked
+    wanted = plan(parse(PREFIXES + QUERIES[name], {}).algebra, load_shapes())
+    found = gather(
+        wanted, load_shapes(), lambda _: (), Sources(archive.folder, None), GatherLimits()
+    )
+    assert list(found.missing) == (["journal"] if wanted.needs else [])
+    assert Counter(of_store(found.store, QUERIES[name])) == Counter(of_store(store, QUERIES[name]))
 
 
 @pytest.mark.parametrize(

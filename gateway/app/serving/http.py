@@ -4,7 +4,7 @@ Last of all at the start, when every part that they ask is there.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
 from starlette.routing import BaseRoute
@@ -16,6 +16,7 @@ from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.sensorthings import sensorthings_served
 from gateway.app.serving.flow import flow_gate
+from gateway.app.serving.history import history_queries, streams_gate
 from gateway.app.serving.limits import (
     load_limits,
     query_limits,
@@ -59,7 +60,9 @@ async def serving(
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(refusals(pool, load)))
         warnings = alarming.mappings.of_update
-        sparql = SparqlGates(stages, pool, config, security.guard, warnings)
+        history = open_.enter_context(closing(history_queries(stages, pool, config)))
+        streams_told = streams_gate(stages, pool, history, config)
+        sparql = SparqlGates(stages, pool, config, security.guard, warnings, history=history)
         elements = elements_gate(stages, pool, security.guard, limits)
         sensorthings = sensorthings_served(config, stages, pool, security.guard, clocks)
         http: list[BaseRoute] = [  # looked through from the first: those of programs stand before
@@ -67,7 +70,7 @@ async def serving(
             *await open_.enter_async_context(sensorthings),
             *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
-            *json_interface(stages, health, pool, security, config).routes(),
+            *json_interface(stages, health, pool, security, config, more=[streams_told]).routes(),
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]

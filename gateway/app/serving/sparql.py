@@ -7,6 +7,7 @@ from gateway.app.stages import Stages
 from gateway.config.settings import Config
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
+from gateway.gates.sparql.history import HistoryQueries
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import ServiceDescription
@@ -23,6 +24,8 @@ class SparqlGates:
         config: Config,
         guard: Guard,
         warnings: Warnings,
+        *,
+        history: HistoryQueries,
     ) -> None:
         limits = request_limits(config)
         scheduler, federation = stages.storage.scheduler, stages.federation
@@ -35,6 +38,7 @@ class SparqlGates:
             warnings=warnings,
             federation=federation,
         )
+        self._http.history = history
         documents = scheduler.engine.store.remote.documents
         self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
         infer = config.reasoning.infer

@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from gateway.admin.streams import HistoryAsked, Page, Point, Streams, Told
+from gateway.admin.streams import BEGIN, Cursor, HistoryAsked, Page, Point, Streams, Told
 from gateway.errors import BadRequestError, QueryTimeoutError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf, require_observations
@@ -29,7 +29,9 @@ _MOST_STREAMS = 500
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999
 _LONGEST_S = 31_622_400  # a leap year
-_POSITION = "^[0-9]{1,12}-[0-9]{1,18}$"
+_CURSOR = "^([0-9]{1,12}-[0-9]{1,18})?(@[0-9]{1,12}(-[0-9]{1,19})?)?$"
+"""A position of the journal, a version of the archive, the time (µs) before which a page is."""
+
 _ID = "^[0-9a-f]{24}$"
 
 
@@ -39,7 +41,7 @@ def _number(least: int, most: int) -> tuple[PlainValidator, WithJsonSchema]:
 
 
 def _position(text: str | None) -> str | None:
-    if text is not None and not re.fullmatch(_POSITION, text, re.ASCII):
+    if text is not None and not re.fullmatch(_CURSOR, text, re.ASCII):
         raise BadRequestError(f"after={text[:80]!r}", "give `next` of the page before")
     return text
 
@@ -68,7 +70,7 @@ class Asked(Parameters):
     after: Annotated[
         str | None,
         PlainValidator(_position),
-        WithJsonSchema({"type": "string", "pattern": _POSITION}),
+        WithJsonSchema({"type": "string", "pattern": _CURSOR}),
         Field(description="`next` of the page before"),
     ] = None
 
@@ -77,8 +79,26 @@ class Asked(Parameters):
         if self.begin is not None and self.end is not None and self.begin >= self.end:
             raise BadRequestError("`from` is not before `to`", "give times in ms since 1970")
         window = Window(_instant(self.begin), _instant(self.end))
-        before = None if self.after is None else Position.parse(self.after)
-        return HistoryAsked(window, self.every * 1000, self.limit, before)
+        cursor = BEGIN if self.after is None else _cursor(self.after)
+        return HistoryAsked(window, self.every * 1000, self.limit, cursor)
+
+
+def _cursor(text: str) -> Cursor:
+    """The reverse of `_written`."""
+    before, _, archived = text.partition("@")
+    version, _, until = archived.partition("-")
+    return Cursor(
+        Position.parse(before) if before else None,
+        int(version) if version else None,
+        int(until) if until else None,
+    )
+
+
+def _written(cursor: Cursor) -> str:
+    """As `next` and `after` have it."""
+    before = "" if cursor.before is None else str(cursor.before)
+    version = "" if cursor.version is None else f"@{cursor.version}"
+    return f"{before}{version}{'' if cursor.until is None else f'-{cursor.until}'}"
 
 
 def _instant(time_ms: int | None) -> datetime | None:
@@ -124,12 +144,14 @@ class PointTold(Answer):
 class HistoryTold(Answer):
     """The newest page first, each in the order of its times; `next` where there are more.
 
-    `damaged` names segments of the journal that could not be read whole.
+    `damaged` names segments of the journal that could not be read whole; `missing` says why the
+    archive is not in it.
     """
 
     stream: StreamNamed
     points: list[PointTold]
     next: str = ""
+    missing: str = ""
     damaged: list[str] = Field(default_factory=list)
 
 
@@ -171,8 +193,10 @@ class StreamsGate:
             "stream": StreamNamed(**_named(found)),
             "points": [_told(each, is_bucket=asked.every_ms > 0) for each in page.points],
         }
-        if page.before is not None:
-            members["next"] = str(page.before)
+        if page.next is not None:
+            members["next"] = _written(page.next)
+        if page.missing:
+            members["missing"] = page.missing
         if page.damaged:
             members["damaged"] = list(page.damaged)
         return HistoryTold.model_validate(members)
@@ -198,7 +222,7 @@ async def stream_history(
     id_: Annotated[str, Path(alias="id", json_schema_extra={"pattern": _ID})],
     asked: Annotated[Asked, Query()],
 ) -> HistoryTold:
-    """As far as the journal goes back."""
+    """As far as the journal goes back, and the archive behind it."""
     return await gate.history(id_, asked.asked(), caller)
 
 

@@ -22,6 +22,7 @@ from gateway.gates.http.responses import answer_response
 from gateway.gates.sparql import graph_store
 from gateway.gates.sparql.delayed import accepted, due_time, location
 from gateway.gates.sparql.federated_queries import FederatedQueries, is_federated
+from gateway.gates.sparql.history import HistoryQueries, is_over_time
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
@@ -47,7 +48,7 @@ Warnings = Callable[[Outcome], Sequence[Condition]]
 
 
 class HttpGate:
-    """The endpoints /query and /update, and /sparql for both."""
+    """The endpoints /query and /update, and /sparql for both; `history` answers over time."""
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class HttpGate:
         self._warnings = warnings
         self._federation = federation
         self._federated = FederatedQueries(federation, queries)
+        self.history: HistoryQueries | None = None
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
@@ -106,6 +108,9 @@ class HttpGate:
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
         caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
+        if operation.names is QUERY and self.history is not None and is_over_time(operation):
+            timed = await self.history.answer(operation, _accept(request), caller)
+            return answer_response(timed.answer, timed.headers)
         if operation.names is QUERY and is_federated(operation):
             found = await self._federated.answer(operation, _accept(request), caller)
             return answer_response(found.answer, found.headers)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adapters.values.observation import XSD, Circumstances, Observation
 from gateway.admin import streams as streams_module
-from gateway.admin.streams import LONGEST_TEXT, HistoryAsked, Page, Point, Streams
+from gateway.admin.streams import BEGIN, LONGEST_TEXT, HistoryAsked, Page, Point, Streams
 from gateway.errors import NotFoundError, StorageError
 from gateway.ingest.sosa import stream_id
 from gateway.ingest.sparklines import Sparklines
@@ -27,14 +27,16 @@ def streams_of(folder: Path) -> Streams:
 
 
 def all_pages(streams: Streams, every_ms: int, limit: int) -> list[Page]:
-    pages, before = [], None
+    pages: list[Page] = []
+    cursor = BEGIN
     while True:
-        asked = HistoryAsked(every_ms=every_ms, limit=limit, before=before)
+        asked = HistoryAsked(every_ms=every_ms, limit=limit, cursor=cursor)
         pages.append(streams.history(A, asked))
         assert len(pages[-1].points) <= limit
-        before = pages[-1].before
-        if before is None:
+        following = pages[-1].next
+        if following is None:
             return pages
+        cursor = following
 
 
 def added_up(pages: list[Page]) -> dict[tuple[int, str | None], list[float]]:

@@ -1,6 +1,6 @@
 """Basic graph patterns over the statements that an export has: which rows, which of their terms.
 
-Place on the way of the data: between the algebra of a query and the frames of Spark, without Spark.
+Place on the way of the data: between the algebra of a query and the rows of whoever answers it.
 The shapes of the JSAP profile are the mapping (as in R2RML, the table `observations` is the logical
 table). Patterns with the same subject match one row; subjects that are made of a row's identity
 (observation, result, instant) bring those of one row together, so a star needs no join.
@@ -12,9 +12,9 @@ from functools import cached_property
 
 from pyoxigraph import NamedNode
 
-from spark_batch.sparql.nodes import Node, Pattern, Variable
-from spark_batch.sparql.refusal import refused
-from spark_batch.transforms.shape import Mark, Part, Shapes, Statement
+from jsap.shapes.nodes import Node, Pattern, Variable
+from jsap.shapes.refusal import refused
+from jsap.shapes.shape import Mark, Part, Shapes, Statement
 
 KEYS = frozenset({"observation", "resultNode", "instant"})
 """Marks whose IRIs a row has for itself."""
@@ -141,7 +141,7 @@ def scans(mapping: Mapping, triples: Sequence[Pattern]) -> list[Scan]:
     """The scans whose join is the answer of a basic graph pattern; raises QueryError."""
     rows: list[Scan] = []
     sets: list[Scan] = []
-    for subject, group in _grouped(triples).items():
+    for subject, group in grouped(triples).items():
         role = mapping.role(subject, group)
         if role in KEYS:
             scan = mapping.match(role, group)
@@ -171,7 +171,7 @@ def _attached(
     mapping: Mapping, number: int, group: Sequence[Pattern], row: Scan
 ) -> Attached | None:
     known = {use.node: use.part for use in row.uses if _is_key(use.part)}
-    waiting = dict(_grouped(group))
+    waiting = dict(grouped(group))
     attached = Attached(number, [], KINDS, suspect=False)
     while waiting:
         subject = next((each for each in waiting if each in known), None)
@@ -190,7 +190,8 @@ def _attached(
     return attached
 
 
-def _grouped(triples: Iterable[Pattern]) -> dict[Node, list[Pattern]]:
+def grouped(triples: Iterable[Pattern]) -> dict[Node, list[Pattern]]:
+    """Patterns by their subject, in their order."""
     groups: dict[Node, list[Pattern]] = {}
     for pattern in triples:
         groups.setdefault(pattern.subject, []).append(pattern)

@@ -14,7 +14,7 @@ from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.term import Variable
 
-from spark_batch.sparql.refusal import QueryError, refused
+from jsap.shapes.refusal import QueryError, refused
 
 _VARIABLE = re.compile(r"[?$](\w+)")
 

@@ -1,6 +1,6 @@
 """What a query's filters say of a variable wherever it is bound: so files need not be read.
 
-Place on the way of the data: between the algebra and the Delta log. Bounds only leave out what a
+Place on the way of the data: between the algebra and what is read. Bounds only leave out what a
 filter would reject anyway; the filter itself is applied all the same.
 """
 
@@ -13,12 +13,11 @@ from pyoxigraph import Literal, NamedNode
 from rdflib.term import Identifier
 from rdflib.term import Variable as RdflibVariable
 
-from spark_batch.sparql.nodes import Constant, Variable, constant
-from spark_batch.sparql.patterns import Scan
-from spark_batch.sparql.term import DATE_TIME, instant
-from spark_batch.transforms.shape import Mark
+from jsap.shapes.nodes import DATE_TIME, Constant, Variable, constant, instant
+from jsap.shapes.patterns import KEYS, Scan
+from jsap.shapes.shape import Mark
 
-_COLUMNS = ("sensor", "property", "feature")
+_MARKS = KEYS | {"sensor", "property", "feature"}
 _TIMES = ("resultTime", "phenomenonStamp")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
@@ -48,11 +47,24 @@ Bounds = Mapping[str, Bound]
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a scan must read: days from `first` to `last`, and these values of columns."""
+    """What a scan must read: result times from `low` to `high`, and these values of marks.
 
-    first: date
-    last: date
+    Marks are sensor, property, feature and those that make the identity of a row.
+    """
+
+    low: datetime | None
+    high: datetime | None
     values: Mapping[str, frozenset[str]]
+
+    @property
+    def first(self) -> date:
+        """The first day."""
+        return date.min if self.low is None else self.low.date()
+
+    @property
+    def last(self) -> date:
+        """The last day."""
+        return date.max if self.high is None else self.high.date()
 
 
 def narrowed(bounds: Bounds, expression: Any) -> Bounds:
@@ -65,19 +77,18 @@ def narrowed(bounds: Bounds, expression: Any) -> Bounds:
 
 def needed(scan: Scan, bounds: Bounds) -> Needed:
     """Which rows a scan can find."""
-    low, high = date.min, date.max
+    times = Bound()
     values: dict[str, frozenset[str]] = {}
     for use in scan.uses:
         bound = _bound(use.node, bounds)
         if not isinstance(use.part, Mark) or bound is None:
             continue
         if use.part.name in _TIMES:
-            low = max(low, bound.low.date()) if bound.low else low
-            high = min(high, bound.high.date()) if bound.high else high
-        elif use.part.name in _COLUMNS and bound.values is not None:
+            times &= Bound(bound.low, bound.high)
+        elif use.part.name in _MARKS and bound.values is not None:
             before = values.get(use.part.name, bound.values)
             values[use.part.name] = before & bound.values
-    return Needed(low, high, values)
+    return Needed(times.low, times.high, values)
 
 
 def _bound(node: Variable | Constant, bounds: Bounds) -> Bound | None:

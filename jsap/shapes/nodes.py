@@ -6,6 +6,7 @@ through a store, as they did when the observations were written.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ from rdflib.term import BNode, URIRef
 from rdflib.term import Literal as RdflibLiteral
 from rdflib.term import Variable as RdflibVariable
 
-from spark_batch.sparql.refusal import refused
+from jsap.shapes.refusal import refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,17 @@ class Pattern:
     predicate: str
     object: Node
 
+    @property
+    def iri(self) -> NamedNode:
+        """The predicate as a term."""
+        return NamedNode(self.predicate)
+
     def __str__(self) -> str:
         return f"{self.subject} <{self.predicate}> {self.object}"
 
 
 _SUBJECT = NamedNode("urn:x")
+DATE_TIME = "http://www.w3.org/2001/XMLSchema#dateTime"
 
 
 def canonical(literal: Literal) -> Literal:
@@ -109,3 +116,18 @@ def _iri(predicate: Any) -> str:
     if isinstance(predicate, Path):
         raise refused(f"the path {predicate.n3()}", "sequences `a/b` are the only paths")
     return str(predicate)
+
+
+def instant(literal: Literal) -> datetime:
+    """An xsd:dateTime constant; raises QueryError without a zone or beyond microseconds."""
+    try:
+        value = datetime.fromisoformat(literal.value)
+    except ValueError as error:
+        hint = "write it as 2026-09-01T00:00:00Z"
+        raise refused(f"the time {literal.value!r}", hint) from error
+    fraction = literal.value.partition(".")[2].rstrip("Z")
+    if value.tzinfo is None or len(fraction.split("+")[0].split("-")[0]) > 6:
+        raise refused(
+            f"the time {literal.value!r}", "write it with its zone and at most six digits of s"
+        )
+    return value.astimezone(UTC)

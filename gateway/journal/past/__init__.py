@@ -1,0 +1,1 @@
+"""Observations of all times: what an archive has taken, and from there on what the journal has."""
