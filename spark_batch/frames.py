@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 ONE_PART = "1"
 """The session's `spark.sql.shuffle.partitions` when its jobs are small."""
@@ -47,6 +49,14 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 def by_day(rows: DataFrame) -> DataFrame:
     """Rows with all of a `day` in one part, to be written as one file."""
     return rows.coalesce(1) if is_in_one_part(rows.sparkSession) else rows.repartition("day")
+
+
+def typed_frame(
+    spark: SparkSession, rows: Iterable[tuple[object, ...]], schema: StructType
+) -> DataFrame:
+    """As `frame_of`, of columns as Spark names them; times are UTC."""
+    columns = to_arrow_schema(schema, timezone="UTC")
+    return frame_of(spark, rows, dict(zip(columns.names, columns.types, strict=True)))
 
 
 def frame_of(

@@ -27,7 +27,7 @@ from pyspark.sql.types import StructType
 
 from spark_batch.errors import ArchiveError, BusyError
 from spark_batch.files import broken, full, is_full
-from spark_batch.frames import is_in_one_part
+from spark_batch.frames import is_in_one_part, typed_frame
 from spark_batch.schema import on_disk
 
 _WRITE_OPTIONS = {
@@ -106,7 +106,7 @@ class Table:
     def frame(self, spark: SparkSession, files: Sequence[DataFile]) -> DataFrame:
         """The rows of these files, with `day`."""
         if not files:
-            return spark.createDataFrame([], on_disk(self.schema))
+            return typed_frame(spark, [], on_disk(self.schema))
         paths = [str(self.folder / file.path) for file in files]
         rows = spark.read.schema(self.schema).parquet(*paths)
         time_column = "result_time" if "result_time" in self.schema.fieldNames() else "start"

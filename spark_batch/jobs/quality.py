@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
 from spark_batch.files import read_json, write_json, write_whole
-from spark_batch.frames import by_day, interpreted
+from spark_batch.frames import by_day, interpreted, typed_frame
 from spark_batch.jobs.quality_report import make_report
 from spark_batch.schema import FINDINGS, STREAM, on_disk
 from spark_batch.session import Sessions, told
@@ -103,7 +103,7 @@ class Quality:
             for gap, why in ledger.told_gaps()
         ]
         schema = on_disk(FINDINGS)
-        frame = spark.createDataFrame(rows, schema)
+        frame = typed_frame(spark, rows, schema)
         return frame.select(*FINDINGS.fieldNames(), "day")
 
     def _replace(self, found: DataFrame, since: date) -> int:
