@@ -346,7 +346,7 @@ def _fleet(options: argparse.Namespace) -> Summary:
 
 
 def _bench(options: argparse.Namespace) -> Summary:
-    return bench.run(options.observations, options.ways, _progress(options))
+    return bench.run(options.observations, options.ways, options.gateways, _progress(options))
 
 
 def _sessions(options: argparse.Namespace) -> Sessions:
