@@ -70,12 +70,14 @@ def kinds(found: Reasoned, data: Sequence[Statement]) -> Mapping[str, Mapping[st
         if value in of_kind:
             of_kind[value].append(subject)
     chosen = random.Random(17)  # noqa: S311  (a sample, no secret)
+    bare = Store()
+    bare.bulk_extend(found.store.match(None, None, None, DEFAULT_GRAPH))
     measured = {}
     for kind in KINDS:
         subjects = of_kind[f"<{UNIV_BENCH}{kind}>"]
         sample = chosen.sample(subjects, min(SAMPLE, len(subjects)))
         quads = [_quads(graphs[subject]) for subject in sample]
-        measured[kind] = _kind(found, quads)
+        measured[kind] = _kind(found, bare, quads)
     return measured
 
 
@@ -83,10 +85,8 @@ def _quads(graph: Sequence[Statement]) -> tuple[Quad, ...]:
     return tuple(parse(n_triples(graph), format=RdfFormat.N_TRIPLES))
 
 
-def _kind(found: Reasoned, graphs: Sequence[tuple[Quad, ...]]) -> Mapping[str, Any]:
+def _kind(found: Reasoned, bare: Store, graphs: Sequence[tuple[Quad, ...]]) -> Mapping[str, Any]:
     deletes, adds, store_removes, store_adds = [], [], [], []
-    bare = Store()
-    bare.bulk_extend(found.store.match(None, None, None, DEFAULT_GRAPH))
     step, apply = found.reasoner.step, found.store.apply
     for graph in [*graphs[:_WARM_UP], *graphs]:
         gone, back = Delta(removed=graph), Delta(added=graph)

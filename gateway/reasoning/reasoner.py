@@ -48,7 +48,7 @@ _OFF = "[reasoning] lists no graphs"
 _NO_GRAPHS: Set[GraphNode] = frozenset()
 
 _MOST_WRITABLE = 4096
-"""Graphs that are known to be no graphs of conclusions."""
+"""Graphs that are known to be none of conclusions, and none of axioms."""
 
 
 class Reasoner:
@@ -128,10 +128,11 @@ class Reasoner:
         bound is suspended instead.
         """
         parts, graphs = self._reading.parts(delta if among is None else among)
-        if not graphs <= self._writable or delta.graphs_created or delta.graphs_dropped:
+        are_known = graphs <= self._writable
+        if not are_known or delta.graphs_created or delta.graphs_dropped:
             self._require_writable({*graphs, *delta.graphs_created, *delta.graphs_dropped})
         self._suspended_before = self.suspended
-        if ONTOLOGY_GRAPH in graphs:
+        if not are_known and ONTOLOGY_GRAPH in graphs:
             return self._step_axioms(delta, is_reading=is_reading)
         if not parts:
             return delta
@@ -176,7 +177,7 @@ class Reasoner:
         """Raise ForbiddenError for a graph of conclusions."""
         for graph in graphs:
             self._domains.require_writable((graph,))
-            if len(self._writable) < _MOST_WRITABLE:
+            if graph != ONTOLOGY_GRAPH and len(self._writable) < _MOST_WRITABLE:
                 self._writable.add(graph)
 
     def _derive(
@@ -228,10 +229,11 @@ class Reasoner:
     def _step_room(self, domain: Domain, part: Parts, bound: int) -> Changes:
         room = self._rooms.get(domain)
         if room is None:
+            if not any(map(self._program.reads, (*part.removed, *part.added))):
+                return Changes()
             room = Room(domain, self._program)
             self._put(room)
-        closure = room.closure
-        size = closure.size
+        closure, size = room.closure, room.closure.size
         changes = room.step(part.removed, part.added, bound - self._total() + size)
         self._size += closure.size - size
         if changes.retyped:

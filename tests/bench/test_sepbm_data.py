@@ -1,7 +1,9 @@
 """The data of SEP-BM: LUBM's universities are those of everybody else's generator."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,25 @@ from pyoxigraph import NamedNode
 from bench.sepbm.adapters.naive import Naive
 from bench.sepbm.configuration import Configuration
 from bench.sepbm.enrich import enriched
-from bench.sepbm.lubm import UNIV_BENCH, UNIV_BENCH_2004, digest, universities
+from bench.sepbm.lubm import UNIV_BENCH, UNIV_BENCH_2004, Statement, digest, universities
 from bench.sepbm.ontology import univ_bench
 from bench.sepbm.queries import queries, reordered
 from tests.bench.sepbm_data import small
 
 TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 OWL = "http://www.w3.org/2002/07/owl#"
+
+
+@cache
+def _emitted(number: int) -> tuple[Statement, ...]:
+    """The generator's statements, made once for the tests of this file."""
+    return tuple(universities(number))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    _emitted.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +51,7 @@ OWL = "http://www.w3.org/2002/07/owl#"
 def test_universities_are_those_of_the_published_generator(
     number: int, emitted: int, distinct: int, expected: str
 ) -> None:
-    statements = list(universities(number))
+    statements = _emitted(number)
     assert len(statements) == emitted
     assert len(set(statements)) == distinct
     assert digest(set(statements)) == expected
@@ -66,12 +80,12 @@ def test_ontology_has_all_classes_and_properties(namespace: str) -> None:
 
 @pytest.mark.parametrize(("number", "quads"), [(1, 125_536), (2, 287_427)])
 def test_enriched_data_have_the_paper_s_number_of_statements(number: int, quads: int) -> None:
-    data = enriched(universities(number), seed=5)
+    data = enriched(_emitted(number), seed=5)
     assert len(data) == quads == len(set(data))
 
 
 def test_enriched_data_replace_every_generated_name_of_a_person() -> None:
-    data = enriched(universities(1))
+    data = enriched(_emitted(1))
     names = {o for s, p, o in data if p.endswith("#name>") and "/GraduateStudent" in s}
     assert not any("GraduateStudent" in name for name in names)
     assert "xxx-xxx-xxxx" not in {o for _, _, o in data}

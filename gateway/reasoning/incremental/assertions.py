@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pyoxigraph import Quad
 
 from gateway.rdf.terms import Term
-from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import (
     ASSERTED,
     BY_ASSERTED,
@@ -18,6 +17,7 @@ from gateway.reasoning.incremental.facts import (
     Individual,
     Relation,
 )
+from gateway.reasoning.incremental.program import TYPE
 from gateway.reasoning.incremental.propagation import Propagation
 
 
@@ -25,39 +25,60 @@ class Assertions(Propagation):
     """Takes quads up and takes them back; what follows is left to the other parts."""
 
     def take_all_up(self, quads: Iterable[Quad]) -> None:
-        """Take up quads; those of one subject that stand together cost less."""
-        individuals, take_up = self.individuals, self.take_up
+        """Take up those that are read; quads of one subject that stand together cost less."""
+        individuals, by_name, program = self.individuals, self.relations.by_name, self.program
+        predicates, classes, take_up = program.predicates, program.classes, self._take_up
         last: Term | None = None
         subject = None
         for quad in quads:
+            predicate = quad.predicate
+            if predicate == TYPE:
+                relation, mask = None, classes.get(quad.object, 0)
+                if not mask:
+                    continue
+            else:
+                relation = by_name.get(predicate)
+                if relation is None:
+                    if predicate not in predicates:
+                        continue
+                    relation = self.relations[predicate]
             term = quad.subject
             if subject is None or term != last:
                 last = term
                 subject = individuals.get(term)
                 if subject is None:
                     subject = individuals[term] = Individual(term)
-            take_up(quad, subject)
+            if relation is None:
+                self._assert_type(subject, mask)
+            else:
+                take_up(relation, subject, quad)
 
     def retract_all(self, quads: Iterable[Quad]) -> None:
         """Retract quads, as `take_all_up` takes them up."""
+        by_name, classes, retract = self.relations.by_name, self.program.classes, self._retract
         last: Term | None = None
         subject = None
         for quad in quads:
+            predicate = quad.predicate
+            if predicate == TYPE:
+                relation, mask = None, classes.get(quad.object, 0)
+                if not mask:
+                    continue
+            else:
+                relation = by_name.get(predicate)
+                if relation is None:
+                    continue
             term = quad.subject
             if subject is None or term != last:
                 last = term
                 subject = self.individual(term)
-            self.retract(quad, subject)
+            if relation is None:
+                self._retract_type(subject, mask)
+            else:
+                retract(relation, subject, quad)
 
-    def take_up(self, quad: Quad, subject: Individual) -> None:
+    def _take_up(self, relation: Relation, subject: Individual, quad: Quad) -> None:
         """A quad of the subject is asserted now; `strengthen` comes after."""
-        relation = self.relations.by_name.get(quad.predicate)
-        if relation is None:
-            predicate = quad.predicate
-            if predicate == TYPE:
-                self._assert_type(subject, self.program.classes[quad.object])
-                return
-            relation = self.relations[predicate]
         mask = relation.node.subject
         if relation.needs_object:
             object_ = quad.object
@@ -142,15 +163,8 @@ class Assertions(Propagation):
         if relation.is_joined:
             self.join(relation, subject, object_)
 
-    def retract(self, quad: Quad, subject: Individual) -> None:
+    def _retract(self, relation: Relation, subject: Individual, quad: Quad) -> None:
         """A quad of the subject is asserted no longer; `weaken` comes after."""
-        relation = self.relations.by_name.get(quad.predicate)
-        if relation is None:
-            predicate = quad.predicate
-            if predicate == TYPE:
-                self._retract_type(subject, self.program.classes[quad.object])
-                return
-            relation = self.relations[predicate]
         mask = relation.node.subject
         if relation.needs_object:
             object_ = quad.object

@@ -16,7 +16,6 @@ from pyoxigraph import Quad
 
 from gateway.reasoning.incremental.adoption import exchange
 from gateway.reasoning.incremental.assertions import Assertions
-from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import (
     ASSERTED,
     DERIVED,
@@ -24,7 +23,7 @@ from gateway.reasoning.incremental.facts import (
     NOT_THERE,
     Individual,
 )
-from gateway.reasoning.incremental.program import Program
+from gateway.reasoning.incremental.program import TYPE, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 
 _CHUNK = 1024

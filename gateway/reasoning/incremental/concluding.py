@@ -10,10 +10,10 @@ from typing import Protocol
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, RDF, RDFS
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, RDFS
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.domains import Domains
-from gateway.reasoning.incremental.program import Program
+from gateway.reasoning.incremental.program import TYPE, Program
 from gateway.reasoning.kinds import (
     NOTHING,
     Axiom,
@@ -30,7 +30,6 @@ from gateway.reasoning.kinds import (
     Transitive,
 )
 
-TYPE = NamedNode(RDF + "type")
 _SCHEMA = frozenset(
     NamedNode(RDFS + name) for name in ("subClassOf", "subPropertyOf", "domain", "range")
 )

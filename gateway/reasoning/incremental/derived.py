@@ -8,8 +8,8 @@ from pyoxigraph import DefaultGraph, Quad
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.closure import Closure
-from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import ASSERTED, OPAQUE, Individual, Relation
+from gateway.reasoning.incremental.program import TYPE
 from gateway.store.readable import GraphNode
 
 

@@ -159,14 +159,14 @@ class Relations:
         return self.by_name.get(name)
 
     def use(self, program: Program, changed: Set[Name]) -> None:
-        """Go on with another program; relations that it has not are empty, and go."""
+        """Go on with another program; relations that it does not read are empty, and go."""
         self.program = program
         known = [self.by_name[name] for name in changed if name in self.by_name]
-        for relation in known:
-            if relation.name not in program.tables:
+        tables = [(relation, program.tables.get(relation.name)) for relation in known]
+        for relation, table in tables:
+            if table is None or not table.is_read:
                 del self.by_name[relation.name]
-        for relation in known:
-            table = program.tables.get(relation.name)
+        for relation, table in tables:
             if table is not None:
                 relation.use(table)
                 for head, _ in table.node.heads:

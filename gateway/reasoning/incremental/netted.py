@@ -21,10 +21,10 @@ def apart(derived: list[Quad], asserted: Sequence[Quad]) -> tuple[list[Quad], Se
     """Both without what is in both: it was in the entailed view and stays, or neither."""
     if len(derived) == 1:
         (quad,) = derived
-        if quad not in asserted:
-            return derived, asserted
-        at = asserted.index(quad)
-        return [], (*asserted[:at], *asserted[at + 1 :])
+        for at, other in enumerate(asserted):
+            if other == quad:
+                return [], (*asserted[:at], *asserted[at + 1 :])
+        return derived, asserted
     among = asserted if len(derived) * len(asserted) < _FEW else frozenset(asserted)
     both = [quad for quad in derived if quad in among]
     if not both:

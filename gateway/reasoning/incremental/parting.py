@@ -11,7 +11,7 @@ from pyoxigraph import Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import Term
-from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.program import TYPE
 from gateway.reasoning.incremental.silence import SPECIAL, Silence
 from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
 from gateway.store.templates import Kinds

@@ -9,8 +9,9 @@ property p is a chain (p, edges of p), where the edges are what that chain does 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
+from gateway.rdf.namespaces import RDF
 from gateway.rdf.terms import Term
 from gateway.reasoning.incremental.bits import Bits, positions
 from gateway.reasoning.incremental.cycles import Dependencies
@@ -35,6 +36,9 @@ from gateway.reasoning.kinds import (
     Symmetric,
     Transitive,
 )
+
+TYPE = NamedNode(RDF + "type")
+"""Says of what class something is: no property of the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Table:
 class Program:
     """Tables of a set of axioms.
 
-    `tables` has each property that is read, `classes` the position of each class as a mask,
+    `tables` has each property, `predicates` those that are read, `classes` each class as a mask,
     `concluding` per property the chains, and the classes with values, that conclude facts of it.
     `fillers`, `restricted` and `values` are of positions, `watched` the mask of those: what happens
     where an individual becomes a member.
@@ -147,6 +151,7 @@ class Program:
         self.axioms = frozenset(axioms)
         self.bits = bits
         self.tables: dict[Name, Table] = {}
+        self.predicates: frozenset[Term] = frozenset()
         self.classes: dict[Term, int] = {}
         self.fillers: dict[int, list[tuple[NamedNode, Join]]] = {}
         self.restricted: dict[int, list[tuple[NamedNode, Join]]] = {}
@@ -160,6 +165,11 @@ class Program:
         self._closed: dict[int, int] = {}
         self._named: dict[int, tuple[NamedNode, ...]] = {}
         _Compiler(self).compile()
+
+    def reads(self, quad: Quad) -> bool:
+        """Whether anything follows from the quad, or its being asserted matters."""
+        predicate = quad.predicate
+        return predicate in self.predicates or (predicate == TYPE and quad.object in self.classes)
 
     def types(self, asserted: int) -> int:
         """All types of an individual with these, its own facts apart: the local fixpoint."""
@@ -234,6 +244,11 @@ class _Compiler:
         self._note_properties()
         self._make_tables()
         self._join_tables()
+        self._program.predicates = frozenset(
+            name
+            for name, table in self._program.tables.items()
+            if table.is_read and isinstance(name, NamedNode)
+        )
         self._program.classes = {
             name: 1 << at for at, name in self._bits.names.items() if at in self._done
         }

@@ -171,8 +171,9 @@ class Propagation(Support):
         self.was.setdefault(individual, (had, asserted))
         individual.types = had | gained
         self.size += (gained & self.shown & ~asserted).bit_count()
-        for at in positions(gained & self.program.watched):
-            self._gain(individual, at)
+        if watched := gained & self.program.watched:
+            for at in positions(watched):
+                self._gain(individual, at)
 
     def _gain(self, individual: Individual, at: int) -> None:
         """An individual is a member now: what that gives to neighbours."""

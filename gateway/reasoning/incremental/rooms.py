@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.terms import GraphName, Term
+from gateway.rdf.terms import GraphName
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.incremental.adoption import changed_tables
 from gateway.reasoning.incremental.closure import Changes, Closure
-from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.joint import Copies
 from gateway.reasoning.incremental.parting import AllKinds, Parted, Parting
-from gateway.reasoning.incremental.program import Edges, Program
+from gateway.reasoning.incremental.program import TYPE, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.silence import Silence
 from gateway.reasoning.relevance import Relevance
@@ -43,11 +42,13 @@ class Room:
     def _step_net(self, removed: Sequence[Quad], added: Sequence[Quad], limit: float) -> Changes:
         """A step of the triples of which the first copy comes, or the last one goes."""
         assert self._copies is not None  # noqa: S101  (it is joint)
-        gone, come = self._copies.net(removed, added)
+        reads = self.closure.program.reads
+        lost, got = [*filter(reads, removed)], [*filter(reads, added)]
+        gone, come = self._copies.net(lost, got)
         try:
             return self.closure.step(gone, come, limit)
         except BoundPassedError:
-            self._copies.net(added, removed)
+            self._copies.net(got, lost)
             raise
 
     def adopt(self, program: Program, was: list[Quad], now: list[Quad], limit: float) -> Changes:
@@ -63,7 +64,7 @@ class Room:
             self._copies.net((), was)
             raise
 
-    def load(self, quads: list[Quad], limit: float) -> None:
+    def load(self, quads: Sequence[Quad], limit: float) -> None:
         """Take up what is there at the start. Raises BoundPassedError."""
         if self._copies is not None:
             _, quads = self._copies.net((), quads)
@@ -71,13 +72,20 @@ class Room:
 
 
 class Parts:
-    """The quads of a change that are read, by domain."""
+    """The quads of a change that are in a domain, be they read or not."""
 
     __slots__ = ("added", "removed")
 
-    def __init__(self, removed: list[Quad], added: list[Quad]) -> None:
+    def __init__(self, removed: Sequence[Quad] = (), added: Sequence[Quad] = ()) -> None:
         self.removed = removed
         self.added = added
+
+    def extend(self, quads: Sequence[Quad], *, are_added: bool) -> None:
+        """Put quads of one more graph to those that came, or that went."""
+        if are_added:
+            self.added = [*self.added, *quads] if self.added else quads
+        else:
+            self.removed = [*self.removed, *quads] if self.removed else quads
 
 
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
@@ -90,14 +98,7 @@ class Reading:
         self, program: Program, domains: Domains, closures: Mapping[GraphName, Closure]
     ) -> None:
         self.program = program
-        self.predicates = frozenset(
-            name
-            for name, table in program.tables.items()
-            if table.is_read and not isinstance(name, Edges)
-        )
-        self._read: dict[Term, bool] = dict.fromkeys(self.predicates, False)
-        if program.classes:
-            self._read[TYPE] = True
+        self.predicates = program.predicates
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
         self._parting: Parting | None = None
@@ -114,32 +115,21 @@ class Reading:
         return found
 
     def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
-        """What is read of a change, and the graphs that it touches."""
+        """What a change has of each domain, and the graphs that it touches."""
         graphs: set[GraphName] = set()
         found: dict[Domain, Parts] = {}
-        read, classes = self._read, self.program.classes
-        for quads, is_added in ((delta.removed, False), (delta.added, True)):
+        for quads, are_added in ((delta.removed, False), (delta.added, True)):
             if not quads:
                 continue
-            last: GraphName | None = None
-            domain: Domain | None = None
-            into: list[Quad] | None = None
-            for quad in quads:
-                graph = quad.graph_name
-                if graph != last:
-                    last, domain, into = graph, self.domain(graph), None
-                    graphs.add(graph)
+            for graph, some in by_graph(quads):
+                graphs.add(graph)
+                domain = self.domain(graph)
                 if domain is None:
                     continue
-                is_type = read.get(quad.predicate)
-                if is_type is None or (is_type and quad.object not in classes):
-                    continue
-                if into is None:
-                    part = found.get(domain) if found else None
-                    if part is None:
-                        part = found[domain] = Parts([], [])
-                    into = part.added if is_added else part.removed
-                into.append(quad)
+                part = found.get(domain) if found else None
+                if part is None:
+                    part = found[domain] = Parts()
+                part.extend(some, are_added=are_added)
         return found, graphs
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
@@ -155,12 +145,7 @@ class Reading:
             yield [q for q in store.match(None, predicate, None, None) if q not in removed]
         for cls in self.program.classes:
             yield [q for q in store.match(None, TYPE, cls, None) if q not in removed]
-        yield [
-            quad
-            for quad in delta.added
-            if quad.predicate in self.predicates
-            or (quad.predicate == TYPE and quad.object in self.program.classes)
-        ]
+        yield [*filter(self.program.reads, delta.added)]
 
     def differing(self, other: "Reading", store: Source, without: Set[Quad]) -> Differing:
         """What is read of a store and means another thing to another program, by domain.
@@ -181,7 +166,7 @@ class Reading:
             self._note(found, quads, is_read)
         return found
 
-    def _note(self, found: Differing, quads: Iterable[Quad], is_read: tuple[bool, bool]) -> None:
+    def _note(self, found: Differing, quads: Sequence[Quad], is_read: tuple[bool, bool]) -> None:
         for domain, some in _by_domain(self, quads):
             parts = found.setdefault(domain, ([], []))
             for part, wanted in zip(parts, is_read, strict=True):
@@ -224,14 +209,27 @@ def built(
     return rooms, refused
 
 
-def _by_domain(reading: Reading, quads: Iterable[Quad]) -> Iterator[tuple[Domain, list[Quad]]]:
-    by_graph: dict[GraphName, list[Quad]] = {}
-    for quad in quads:
-        by_graph.setdefault(quad.graph_name, []).append(quad)
-    for graph, found in by_graph.items():
+def _by_domain(reading: Reading, quads: Sequence[Quad]) -> Iterator[tuple[Domain, Sequence[Quad]]]:
+    for graph, found in by_graph(quads):
         domain = reading.domain(graph)
         if domain is not None:
             yield domain, found
+
+
+def by_graph(quads: Sequence[Quad]) -> Iterable[tuple[GraphName, Sequence[Quad]]]:
+    """The quads of each graph; most often they are all of one."""
+    graph = None
+    for quad in quads:
+        if quad.graph_name != graph:
+            if graph is not None:
+                break
+            graph = quad.graph_name
+    else:
+        return () if graph is None else ((graph, quads),)
+    found: dict[GraphName, list[Quad]] = {}
+    for quad in quads:
+        found.setdefault(quad.graph_name, []).append(quad)
+    return found.items()
 
 
 def _size(rooms: Iterable[Room]) -> int:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName, Term
-from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.program import TYPE
 from gateway.store.templates import Kinds
 from gateway.store.update import BoundUpdate
 

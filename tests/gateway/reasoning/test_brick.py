@@ -2,6 +2,7 @@
 
 import time
 import tracemalloc
+from functools import cache
 from pathlib import Path
 
 import brickschema
@@ -26,6 +27,12 @@ def brick(version: str) -> Path:
     return VERSIONS / version / "Brick.ttl"
 
 
+@cache
+def axioms(version: str) -> tuple[Quad, ...]:
+    """Those of a version, read once."""
+    return load_ontology(brick(version))
+
+
 def reasoner(*quads: Quad) -> Reasoner:
     store = QuadStore.open(None)
     store.apply(Delta(added=quads))
@@ -36,7 +43,7 @@ def reasoner(*quads: Quad) -> Reasoner:
 
 @pytest.mark.parametrize("version", ["1.2", "1.5"])
 def test_brick_is_read_and_says_which_classes_are_sensors(version: str) -> None:
-    derived = reasoner(*load_ontology(brick(version))).derived
+    derived = reasoner(*axioms(version)).derived
     below = NamedNode(RDFS + "subClassOf")
     sensor = NamedNode(BRICK + "Sensor")
     room = NamedNode(BRICK + "Zone_Air_Temperature_Sensor")
@@ -49,7 +56,7 @@ def test_an_instance_has_all_its_classes_and_opposites() -> None:
     made = NamedNode(BRICK + "Zone_Air_Temperature_Sensor")
     device, room = NamedNode("urn:x:device"), NamedNode("urn:x:room")
     found = reasoner(
-        *load_ontology(brick("1.5")),
+        *axioms("1.5"),
         Quad(device, TYPE, made, GRAPH),
         Quad(room, terms["hasPoint"], device, GRAPH),
     ).derived

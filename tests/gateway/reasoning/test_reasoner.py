@@ -11,6 +11,9 @@ from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, OWL
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.axioms import SubClass, Transitive
 from gateway.reasoning.domains import SCHEMA, Domain, Domains
+from gateway.reasoning.incremental.bits import Bits
+from gateway.reasoning.incremental.closure import Closure
+from gateway.reasoning.incremental.program import TYPE, Program
 from gateway.reasoning.reasoner import Reasoner
 from gateway.store.quad_store import QuadStore
 from tests.kit.reasoning.cases import CASES, Case, quads
@@ -355,6 +358,27 @@ def test_a_change_that_nothing_reads_is_handed_on_as_it_is() -> None:
     delta = Delta(added=quads(":a :r :b . :a a :R .", G))
     assert tested.reasoner.step(delta) is delta
     assert tested.reasoner.step(delta, is_reading=True) is delta
+
+
+@pytest.mark.parametrize("graph", [G, J], ids=["by itself", "joint"])
+def test_what_nothing_reads_may_stand_beside_what_is_read(graph: NamedNode) -> None:
+    tested = Stepped(*TRANSITIVE)
+    delta = Delta(added=quads(":a :r :b . :a :p :b . :b a :R . :b :p :c .", graph))
+    for _ in range(2):
+        assert tested.step(delta).added[:-1] == delta.added
+        assert len(tested.derived()) == 1
+        assert tested.step(delta.negate()).removed[:-1] == delta.added
+        assert tested.derived() == set()
+
+
+def test_of_what_a_closure_is_given_only_what_is_read_is_kept() -> None:
+    closure = Closure(Program([Transitive(NamedNode("urn:t:p"))], Bits()), G)
+    a, b, c = (NamedNode("urn:t:" + name) for name in "abc")
+    unread = [Quad(a, NamedNode("urn:t:r"), c, G), Quad(a, TYPE, NamedNode("urn:t:R"), G)]
+    closure.step((), unread, limit=9)
+    assert not closure.individuals
+    closure.step((), [*unread, Quad(a, NamedNode("urn:t:p"), b, G)], limit=9)
+    assert closure.individuals.keys() == {a, b}
 
 
 def test_readings_change_axioms_too() -> None:

@@ -12,7 +12,7 @@ from gateway.errors import ForbiddenError, StorageError, SuspendedError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.reasoning.domains import Domains
-from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.program import TYPE
 from gateway.reasoning.postponed import _MOST_WAITING, Postponed
 from gateway.reasoning.reasoner import Reasoner
 from gateway.store.pending import Pending
