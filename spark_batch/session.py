@@ -42,7 +42,7 @@ SETTINGS = {
 }
 """What every job relies on, in whatever session it runs."""
 
-SMALL_ROWS = 50_000
+SMALL_ROWS = 100_000
 """Up to here a job is made of plans that cost little to begin, and not of those that run fast."""
 
 
