@@ -68,8 +68,9 @@ format: $(SETUP_DEV) ## put the code into its format
 bench: $(SETUP_DEV) ## every benchmark
 	$(BIN)/sosa-gateway bench all
 
-bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars; 6 minutes
-	$(BIN)/sosa-gateway archive bench
+bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars, and with 1 to 1,000 gateways; 10 minutes
+	$(BIN)/sosa-gateway archive bench --observations 10_000,1_000_000,5_000_000
+	$(BIN)/sosa-gateway archive bench --observations 1_000_000 --gateways 1,10,100,1000
 
 bench-page: $(SETUP_DEV) chromium dashboard-if-can ## the web page under load, in Chromium; 15 minutes
 	$(BIN)/sosa-gateway bench page

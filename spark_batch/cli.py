@@ -30,7 +30,7 @@ from spark_batch.replay.receiver import Receiver
 from spark_batch.replay.selection import Selection
 from spark_batch.replay.senml import DEFAULT_TOPIC, check_topic
 from spark_batch.replay.updates import Endpoint, UpdateReceiver
-from spark_batch.session import Sessions, spark_session
+from spark_batch.session import Sessions, keep_classes, spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
 from spark_batch.tools.fleet import Fleet
 from spark_batch.transforms.shape import load_shapes
@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         summary = options.run(options)
         summary.seconds = time.monotonic() - started
         _tell(options, summary)
+        if options.is_listing:
+            keep_classes(_progress(options))
     except ArchiveError as error:
         sys.stderr.write(f"error: {error.description}\n")
         if error.hint:
@@ -86,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _job(jobs: _Jobs, name: str, run: Job, purpose: str) -> argparse.ArgumentParser:
     parser = jobs.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(run=run, summary_to=lambda: sys.stdout)
+    parser.set_defaults(run=run, summary_to=lambda: sys.stdout, is_listing=False)
     parser.add_argument("--metrics", type=Path, metavar="FILE", help="write Prometheus text")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     return parser
@@ -115,6 +117,7 @@ def _add_run(jobs: _Jobs) -> None:
     )
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
     parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    parser.set_defaults(is_listing=True)
     _add_hold(parser)
 
 
@@ -229,10 +232,16 @@ def _run(options: argparse.Namespace) -> Summary:
     """With `--every` each round is told when it ends, and nothing but an error ends them."""
     wanted = Wanted(options.hold, options.since, options.report)
     archive, landing = Archive(options.archive), landing_zone(options.landing)
-    rounds = Rounds(archive, landing, _sessions(options), wanted, _progress(options))
+    progress = _progress(options)
+    rounds = Rounds(archive, landing, _sessions(options), wanted, progress)
     if options.every is None or options.dry_run:
         return rounds.run(dry_run=options.dry_run)
-    return rounds.every(options.every, lambda summary: _tell(options, summary))
+
+    def tell(summary: Summary) -> None:
+        _tell(options, summary)
+        keep_classes(progress)
+
+    return rounds.every(options.every, tell)
 
 
 def _ingest(options: argparse.Namespace) -> Summary:
@@ -337,12 +346,12 @@ def _fleet(options: argparse.Namespace) -> Summary:
 
 
 def _bench(options: argparse.Namespace) -> Summary:
-    return bench.run(options.observations, options.ways, _progress(options))
+    return bench.run(options.observations, options.ways, options.gateways, _progress(options))
 
 
 def _sessions(options: argparse.Namespace) -> Sessions:
-    settings = dict(options.conf)
-    return lambda rows: spark_session("sosa-archive", settings, rows)
+    settings, is_listing = dict(options.conf), options.is_listing
+    return lambda rows: spark_session("sosa-archive", settings, rows, is_listing=is_listing)
 
 
 def _progress(options: argparse.Namespace) -> Progress:

@@ -20,9 +20,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from spark_batch.class_data import ClassData
 from spark_batch.errors import ArchiveError
 from spark_batch.files import full, is_full
+from spark_batch.frames import ONE_PART
 from spark_batch.java import java_home
+from spark_batch.summary import Progress
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -39,8 +42,9 @@ SETTINGS = {
 }
 """What every job relies on, in whatever session it runs."""
 
-SMALL_ROWS = 50_000
-"""Up to here Java's second compiler is left out; a guess, not yet measured."""
+SMALL_ROWS = 100_000
+"""Up to here a job is made of plans that cost little to begin, and not of those that run fast."""
+
 
 Sessions = Callable[[int], SparkSession]
 """Gives the session for a job on about so many rows, and starts the JVM only when called."""
@@ -50,25 +54,54 @@ _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
 
 def spark_session(
-    application: str, options: dict[str, str] | None = None, rows: int | None = None
+    application: str,
+    options: dict[str, str] | None = None,
+    rows: int | None = None,
+    *,
+    is_listing: bool = False,
 ) -> SparkSession:
     """The session of this process: an existing one, the cluster's, or an embedded one.
 
-    `options` are Spark's own (`--conf`) and win over the embedded defaults, which are others for
-    up to SMALL_ROWS rows; None: nobody knows how many. Raises JavaMissingError.
+    `options` are Spark's own (`--conf`) and win over the embedded defaults. Those of the JVM are
+    for the rows of the first call, those of plans for these; None: nobody knows how many.
+    `is_listing`: `keep_classes` will be called. Raises JavaMissingError.
     """
     builder = SparkSession.builder.appName(application)
     given = options or {}
+    is_small = rows is not None and rows <= SMALL_ROWS
     if SparkSession.getActiveSession() is None and not _submitted():
-        is_small = rows is not None and rows <= SMALL_ROWS
-        for key, value in (_embedded(is_small=is_small) | given).items():
+        embedded = _embedded(is_small=is_small, is_listing=is_listing)
+        for key, value in (embedded | given).items():
             builder = builder.config(key, value)
     session = builder.getOrCreate()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # kilobytes for what is raised anyway
     for key, value in SETTINGS.items():
         session.conf.set(key, value)
+    if not _submitted():
+        for key, value in _plans(is_small=is_small).items():
+            session.conf.set(key, given.get(key, value))
     return session
+
+
+def keep_classes(progress: Progress) -> None:
+    """Once for each Java and Spark: have the next JVM start with the classes of this one.
+
+    Tells what is done, and why something is not; a job does not depend on it.
+    """
+    session = SparkSession.getActiveSession()
+    data = ClassData.of(Path(os.environ.get("JAVA_HOME", "")), os.environ)
+    if session is None or _submitted() or data is None:
+        return
+    if data.archive.exists():
+        if not _is_sharing(session):
+            progress(f"Java does not take {data.archive}: remove it, and `run` makes it anew")
+    elif not data.can_be_kept:
+        progress(f"Java starts slowly again next time: {data.archive.parent} cannot be written")
+    elif data.listed.exists():
+        progress("keeping what Java loaded for its next start: once, about half a minute")
+        if why := data.keep(_property(session, "java.class.path")):
+            progress(f"it could not be kept in {data.archive.parent}: {why}")
 
 
 def _submitted() -> bool:
@@ -87,28 +120,56 @@ def is_lost() -> bool:
         return True
 
 
-def _embedded(*, is_small: bool) -> dict[str, str]:
+def _is_sharing(session: SparkSession) -> bool:
+    """Whether the session's JVM has its classes from an archive."""
+    return "sharing" in _property(session, "java.vm.info")
+
+
+def _property(session: SparkSession, name: str) -> str:
+    return str(session._jvm.java.lang.System.getProperty(name))  # type: ignore[union-attr]
+
+
+def _embedded(*, is_small: bool, is_listing: bool) -> dict[str, str]:
     """Defaults of a session of our own; prepares the environment of its JVM."""
     scratch = Path(tempfile.mkdtemp(prefix="sosa-archive-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    os.environ["JAVA_HOME"] = str(java_home(os.environ, scratch))
+    home = java_home(os.environ, scratch)
+    classes = ClassData.of(home, os.environ)
+    java = _java_options(os.environ, is_small=is_small)
+    if classes is not None:
+        java = f"{java} {classes.options(is_listing=is_listing)}"
+    os.environ["JAVA_HOME"] = str(home)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Without this, workers are whatever `python3` is on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    cores = len(os.sched_getaffinity(0))
+    # The launcher's own JVM lives for half a second.
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1")
     return {
-        "spark.master": f"local[{cores}]",
+        "spark.master": f"local[{_cores()}]",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": _java_options(os.environ, is_small=is_small),
+        "spark.driver.extraJavaOptions": java,
         "spark.log.level": "ERROR",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1" if is_small else str(3 * cores),
         # Lists of files are ours, from the Delta log: no job of its own to stat them.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     }
+
+
+def _plans(*, is_small: bool) -> dict[str, str]:
+    """How the plans of a job are made, which a session can change from one job to the next.
+
+    What is in one part is one stage, and needs no planning between stages.
+    """
+    parts = ONE_PART if is_small else str(3 * _cores())
+    adaptive = "false" if is_small else SETTINGS["spark.sql.adaptive.enabled"]
+    return {"spark.sql.shuffle.partitions": parts, "spark.sql.adaptive.enabled": adaptive}
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _java_options(environment: Mapping[str, str], *, is_small: bool = False) -> str:

@@ -27,6 +27,7 @@ from pyspark.sql.types import StructType
 
 from spark_batch.errors import ArchiveError, BusyError
 from spark_batch.files import broken, full, is_full
+from spark_batch.frames import is_in_one_part, typed_frame
 from spark_batch.schema import on_disk
 
 _WRITE_OPTIONS = {
@@ -105,11 +106,12 @@ class Table:
     def frame(self, spark: SparkSession, files: Sequence[DataFile]) -> DataFrame:
         """The rows of these files, with `day`."""
         if not files:
-            return spark.createDataFrame([], on_disk(self.schema))
+            return typed_frame(spark, [], on_disk(self.schema))
         paths = [str(self.folder / file.path) for file in files]
         rows = spark.read.schema(self.schema).parquet(*paths)
         time_column = "result_time" if "result_time" in self.schema.fieldNames() else "start"
-        return rows.withColumn("day", F.to_date(time_column))
+        whole = rows.coalesce(1) if is_in_one_part(spark) else rows
+        return whole.withColumn("day", F.to_date(time_column))
 
     def run_folder(self, run: str) -> Path:
         """Where a run writes; nothing there is visible before `commit`."""

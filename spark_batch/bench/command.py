@@ -4,6 +4,8 @@ The table of each size is told as progress, everything together is the summary.
 """
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import pairwise
 
@@ -24,10 +26,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ways", type=_ways, default=tuple(WAYS), metavar="WAY,…", help="besides Spark"
     )
+    parser.add_argument(
+        "--gateways",
+        type=_gateways,
+        default=(),
+        metavar="N,…",
+        help="Spark alone, with so many gateways and as many observations in all",
+    )
 
 
-def run(sizes: tuple[int, ...], ways: tuple[str, ...], tell: Progress) -> Summary:
-    """Measure one size after the other; raises ArchiveError where engines made different rows."""
+def run(
+    sizes: tuple[int, ...], ways: tuple[str, ...], gateways: Sequence[int], tell: Progress
+) -> Summary:
+    """Measure one size after the other; raises ArchiveError where engines made different rows.
+
+    With `gateways`: each number of them with the first size, and no other engine.
+    """
+    if gateways:
+        return _growth(sizes[0], gateways, tell)
     for way in {*ways, "DuckDB"} & set(_NEEDED):
         if find_spec(_NEEDED[way]) is None:
             raise ArchiveError(f"the benchmark needs {way}", f"pip install {_NEEDED[way]}")
@@ -49,6 +65,24 @@ def run(sizes: tuple[int, ...], ways: tuple[str, ...], tell: Progress) -> Summar
     summary = Summary("bench", rows_in=sum(sizes), rows_out=sum(sizes))
     summary.details = {"sizes": [to_members(outcome) for outcome in outcomes], "notes": notes()}
     return summary
+
+
+def _growth(size: int, gateways: Sequence[int], tell: Progress) -> Summary:
+    from spark_batch.bench.growth import growths, to_text  # noqa: PLC0415 - as above
+
+    found = growths(size, gateways, tell)
+    for line in to_text(found):
+        tell(line)
+    summary = Summary("bench", rows_in=size * len(found), rows_out=size * len(found))
+    summary.details = {"growth": [asdict(each) for each in found]}
+    return summary
+
+
+def _gateways(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) if part.isdecimal() else 0 for part in text.split(","))
+    if not 0 < min(numbers) <= max(numbers) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not N,… with N of 1 to 10000")
+    return numbers
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -94,6 +94,19 @@ def compare(observations: int, ways: Sequence[str], tell: Progress) -> Outcome:
 
 
 def _run(way: str, landing: Path, folder: Path, tell: Progress) -> Run:
+    cost, stages = _measured(way, landing, folder)
+    tell(f"{way}: {cost.wall_s:.1f} s; comparing what it made")
+    digests = digests_of(stages)
+    shutil.rmtree(folder)
+    return Run(way, cost, stages, digests)
+
+
+def ours(landing: Path, folder: Path) -> tuple[Stage, ...]:
+    """Spark's stages on a landing zone, in a process of its own; what it made stays."""
+    return _measured("Spark", landing, folder)[1]
+
+
+def _measured(way: str, landing: Path, folder: Path) -> tuple[Cost, tuple[Stage, ...]]:
     result = folder.with_suffix(".json")
     command = [*COMMAND, way, str(landing), str(folder), str(result), _BEFORE.isoformat()]
     with tempfile.TemporaryFile() as output:
@@ -103,11 +116,7 @@ def _run(way: str, landing: Path, folder: Path, tell: Progress) -> Run:
             told = _error(output.read().decode(errors="replace"))
             shutil.rmtree(folder, ignore_errors=True)
             raise ArchiveError(f"{way} failed with {code}: {told}", "look at its script")
-    stages = tuple(Stage(**fields) for fields in json.loads(result.read_text()))
-    tell(f"{way}: {cost.wall_s:.1f} s; comparing what it made")
-    digests = digests_of(stages)
-    shutil.rmtree(folder)
-    return Run(way, cost, stages, digests)
+    return cost, tuple(Stage(**fields) for fields in json.loads(result.read_text()))
 
 
 def _error(output: str) -> str:

@@ -36,14 +36,16 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`observations` of as many gateways as it takes for about `days` days."""
+    """`observations` of so many gateways, or as many as it takes for about `days` days."""
 
     observations: int
     days: int = 3
+    gateways: int | None = None
 
     def write(self, landing: Path) -> None:
         """Every segment; one process for each core."""
-        gateways = max(1, round(self.observations / (self.days * _A_DAY)))
+        usual = max(1, round(self.observations / (self.days * _A_DAY)))
+        gateways = self.gateways or usual
         each = [(self.observations + number) // gateways for number in range(gateways)]
         lines = min(_LINES, self.observations // 20)
         with ProcessPoolExecutor(os.cpu_count()) as pool:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import read_json, write_json
-from spark_batch.frames import frame_of
+from spark_batch.frames import by_day, frame_of
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.rollup import rollup
@@ -95,7 +95,7 @@ class Rollup:
         run = f"rollup{batch:09d}-{uuid.uuid4().hex[:12]}"
         table.discard_runs(f"rollup{batch:09d}")
         order = ("day", "grain", "gateway", "sensor", "property", "feature", "unit", "start")
-        table.write(fresh.repartition("day").sortWithinPartitions(*order), run)
+        table.write(by_day(fresh).sortWithinPartitions(*order), run)
         table.commit("rollup", batch, run, replaced)
         return sum(file.rows for file in table.files(days))
 

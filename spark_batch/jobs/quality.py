@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
 from spark_batch.files import read_json, write_json, write_whole
+from spark_batch.frames import by_day, interpreted, typed_frame
 from spark_batch.jobs.quality_report import make_report
 from spark_batch.schema import FINDINGS, STREAM, on_disk
 from spark_batch.session import Sessions, told
@@ -52,7 +53,8 @@ class Quality:
                 table.create()
                 with told(self._archive.folder):
                     spark = self._sessions(summary.rows_in)
-                    self._judge(spark, {file.day for file in files}, summary, report)
+                    with interpreted(spark):
+                        self._judge(spark, {file.day for file in files}, summary, report)
                 write_json(self._judged, judged)
         return summary
 
@@ -101,7 +103,7 @@ class Quality:
             for gap, why in ledger.told_gaps()
         ]
         schema = on_disk(FINDINGS)
-        frame = spark.createDataFrame(rows, schema)
+        frame = typed_frame(spark, rows, schema)
         return frame.select(*FINDINGS.fieldNames(), "day")
 
     def _replace(self, found: DataFrame, since: date) -> int:
@@ -112,7 +114,7 @@ class Quality:
         table.discard_runs(f"quality{number:06d}")
         # A gap may begin before the days that were read; their findings begin on the first.
         kept = found.withColumn("day", F.greatest("day", F.lit(since)))
-        table.write(kept.repartition("day").sortWithinPartitions("day", "check", *STREAM), run)
+        table.write(by_day(kept).sortWithinPartitions("day", "check", *STREAM), run)
         replaced = [file for file in table.files() if file.day >= since]
         table.commit("quality", number, run, replaced)
         return sum(file.rows for file in table.files() if file.day >= since)

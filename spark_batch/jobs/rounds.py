@@ -92,7 +92,9 @@ class Rounds:
         return quality.run(since, report, dry_run=dry_run)
 
     def _session(self, rows: int) -> SparkSession:
+        """For a job on so many rows, of a JVM for all of them: `quality` looks at each."""
         with self._phase("session"):
+            self.sessions(rows + sum(file.rows for file in self.archive.observations.files()))
             return self.sessions(rows)
 
     @contextmanager

@@ -1,8 +1,8 @@
 """To an MQTT broker: packs at QoS 1, each batch acknowledged before the next.
 
 Place on the way of the data: the exit of `replay`. paho connects again by itself and repeats what
-was not acknowledged; a broker that acknowledges nothing for the time-out ends the replay, whose
-position is that of the last batch.
+was not acknowledged, so a broker may die and come again in the middle of a batch; one that
+acknowledges nothing for the time-out ends the replay, whose position is that of the last batch.
 """
 
 import os
@@ -23,6 +23,9 @@ from spark_batch.replay.selection import Row
 from spark_batch.replay.senml import DEFAULT_TOPIC, check_topic, pack, topic_of
 
 PASSWORD = "SOSA_REPLAY_PASSWORD"  # noqa: S105 - the name of a variable
+_RECONNECT_S = 5
+"""Between attempts at most."""
+
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 
@@ -75,6 +78,10 @@ class MqttReceiver:
         self._refusal = ""
         self._client = Client(CallbackAPIVersion.VERSION2)
         self._client.on_connect = self._on_connect
+        self._client.on_publish = self._on_publish
+        self._client.reconnect_delay_set(1, _RECONNECT_S)
+        self._news = threading.Condition()
+        self._acknowledged: set[int] = set()
         if broker.user is not None:
             self._client.username_pw_set(broker.user, broker.password)
         if broker.tls:
@@ -112,27 +119,34 @@ class MqttReceiver:
             if payload:
                 waiting.append(self._client.publish(topic, payload, qos=1))
                 sent.rows += len(chosen) - len(reasons)
-        for info in waiting:
-            self._wait(info)
+        self._wait(waiting)
         sent.messages = len(waiting)
         return sent
 
     def _topic_of(self, row: Row) -> str:
         return topic_of(self._topic, (row.gateway, row.sensor, row.observed_property, row.feature))
 
-    def _wait(self, info: MQTTMessageInfo) -> None:
-        try:
-            info.wait_for_publish(self._timeout_s)
-        except (ValueError, RuntimeError) as error:
-            if info.rc != MQTTErrorCode.MQTT_ERR_NO_CONN:
-                raise ArchiveError(
-                    f"the broker took no message: {error}", "run it again"
-                ) from error
-        if not info.is_published():
-            raise ArchiveError(
-                f"the broker acknowledged nothing for {self._timeout_s:g} s",
-                "look at it, and run the replay again: --position goes on where it was",
-            )
+    def _wait(self, waiting: Sequence[MQTTMessageInfo]) -> None:
+        """Until all are acknowledged, over any number of connections."""
+        for info in waiting:
+            # Without a connection paho keeps the message for the next one.
+            if info.rc not in (MQTTErrorCode.MQTT_ERR_SUCCESS, MQTTErrorCode.MQTT_ERR_NO_CONN):
+                raise ArchiveError(f"the broker took no message: {info.rc!r}", "run it again")
+        open_mids = {info.mid for info in waiting}
+        with self._news:
+            while open_mids := open_mids - self._acknowledged:
+                if not self._news.wait(self._timeout_s):
+                    raise ArchiveError(
+                        f"the broker acknowledged nothing for {self._timeout_s:g} s",
+                        "look at it, and run the replay again: --position goes on where it was",
+                    )
+            self._acknowledged.clear()
+
+    def _on_publish(self, client: Client, data: Any, mid: int, reason: Any, _: Any) -> None:
+        del client, data, reason
+        with self._news:
+            self._acknowledged.add(mid)
+            self._news.notify_all()
 
     def _on_connect(self, client: Client, data: Any, flags: Any, reason: Any, _: Any) -> None:
         del client, data, flags

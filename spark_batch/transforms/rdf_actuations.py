@@ -33,6 +33,7 @@ def actuations(graph: Column | None) -> Column:
         (f"<{_SOSA}hasSimpleResult>", literal(escaped(lexical_form()), F.col("datatype"))),
         (f"<{GW}status>", F.lit(f"<{GW}Sent>")),
         (f"<{GW}sentAt>", literal(stamp(ingest_time()), "dateTime")),
+        (f"<{GW}sentTopic>", literal(escaped(F.col("topic")), "string")),
         (f"<{_SOSA}actsOnProperty>", iri(F.col("property"))),
         (f"<{_SOSA}hasFeatureOfInterest>", iri(F.col("feature"))),
         (f"<{_SOSA}usedProcedure>", iri(F.col("rule"))),

@@ -11,9 +11,11 @@ from pyspark.sql import SparkSession
 
 from spark_batch.bench import meter
 from spark_batch.bench.comparison import Outcome, Run, compare, differences, digests_of
+from spark_batch.bench.growth import growths
+from spark_batch.bench.growth import to_text as growth_text
 from spark_batch.bench.meter import Cost, measured
 from spark_batch.bench.report import to_members, to_text
-from spark_batch.bench.run_way import WAYS, run_stages
+from spark_batch.bench.run_way import WAYS, Stage, run_stages
 from spark_batch.bench.segments import Load
 from spark_batch.cli import main
 
@@ -75,7 +77,27 @@ def test_a_process_just_forked_has_the_memory_of_its_parent() -> None:
     assert meter.resident_pages({2: jvm, 3: forked, 4: other}) == 57
 
 
-@pytest.mark.parametrize("option", ["--observations=10", "--observations=x", "--ways=oracle"])
+def test_growth_is_beside_the_first_number_of_gateways(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
+    """The segments are as told, and each gateway has some; jobs run here, not in processes."""
+
+    def here(landing: Path, folder: Path) -> tuple[Stage, ...]:
+        folder.mkdir()
+        return tuple(run_stages("Spark", landing, folder, date(2026, 9, 2)))
+
+    monkeypatch.setattr("spark_batch.bench.growth.ours", here)
+    one, many = found = growths(2000, (1, 50), lambda _: None)
+    assert (one.gateways, many.gateways) == (1, 50)
+    assert many.segments > one.segments > 0
+    assert many.plan_bytes > one.plan_bytes
+    assert one.files > 0
+    assert "1.00 times" in growth_text(found)[1]
+
+
+@pytest.mark.parametrize(
+    "option", ["--observations=10", "--observations=x", "--ways=oracle", "--gateways=0"]
+)
 def test_wrong_usage_is_told(option: str) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["bench", option])

@@ -218,6 +218,8 @@ def test_commands_that_were_sent_are_actuations_in_the_terms_of_the_store(
         f"{fan} <{sosa}madeByActuator> <urn:fan>",
         f'{fan} <{sosa}hasSimpleResult> "O\\"N\\n"',
         f"{fan} <{sosa}usedProcedure> <urn:rule>",
+        f'{fan} <{gw}sentTopic> "fan/set"',
+        f'<{stored}> <{gw}sentTopic> "lamp/set"',
         f"<{stored}> <{sosa}madeByActuator> <urn:lamp>",
         f'<{stored}> <{sosa}hasSimpleResult> "1"^^<{XSD}integer>',
         f"<{stored}> <{sosa}actsOnProperty> <urn:on>",

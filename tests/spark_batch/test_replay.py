@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
@@ -27,11 +28,14 @@ from spark_batch.replay.updates import Endpoint, UpdateReceiver
 from spark_batch.summary import Summary
 from spark_batch.transforms.shape import load_shapes
 from tests.kit.gateways import running, settings, write_profile
+from tests.kit.tcp_proxy import TcpProxy
 from tests.spark_batch.truths import reading, write_segment
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 UNIT = "http://qudt.org/vocab/unit/"
 SHAPES = load_shapes()
+NOON = 1_788_264_000_000_000
+Sending = Callable[[int], Awaitable[Sent]]
 FACTS = """
 PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX qudt: <http://qudt.org/schema/qudt/>
 SELECT ?s ?p ?f ?v (DATATYPE(?v) AS ?d) ?t ?u {
@@ -145,6 +149,39 @@ async def test_gateway_has_the_archive_after_updates_and_mqtt(
             for row in expected
             if not any(f'"{text}"' in each for each in row for text in unsayable)
         ]
+
+
+@asynccontextmanager
+async def connected(tmp_path: Path, timeout_s: float) -> AsyncIterator[tuple[TcpProxy, Sending]]:
+    """A way to a gateway's broker, and how to send one observation on it."""
+    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+        with TcpProxy(gateway.mqtt_port) as way:
+            broker = Broker("127.0.0.1", way.port)
+            receiver = MqttReceiver(broker, "r/{sensor}", timeout_s)
+            await asyncio.to_thread(receiver.__enter__)
+            try:
+                yield way, lambda us: asyncio.to_thread(receiver.send, [row(NOON + us)])
+            finally:
+                await asyncio.to_thread(receiver.__exit__)
+
+
+async def test_a_broker_that_dies_and_comes_again_is_waited_for(tmp_path: Path) -> None:
+    """What it did not acknowledge is sent again, also what was published while it was away."""
+    async with connected(tmp_path, 30) as (way, send):
+        assert (await send(1)).messages == 1
+        way.cut()
+        sending = asyncio.ensure_future(send(2))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(sending), 0.5)
+        way.mend()
+        assert (await sending).messages == 1
+
+
+async def test_a_broker_that_stays_away_ends_the_replay(tmp_path: Path) -> None:
+    async with connected(tmp_path, 3) as (way, send):
+        way.cut()
+        with pytest.raises(ArchiveError, match="acknowledged nothing for 3 s"):
+            await send(2)
 
 
 def exported(archive: Archive, spark: SparkSession) -> set[str]:
