@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs release format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -57,8 +57,16 @@ check: $(SETUP_DEV) ## formatting, lint, types, import rules, the site
 	@$(MAKE) --no-print-directory docs
 
 # Strictly: a link that leads nowhere, or a page that the contents leave out, ends it.
-docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html; VERSION=1.2.3: build/sites, beside others
+	NO_MKDOCS_2_WARNING=1 SITE_VERSION=$(VERSION) $(BIN)/python -m mkdocs build --quiet --strict \
+	  $(if $(VERSION),--site-dir build/sites/$(VERSION))
+	@$(if $(VERSION),$(BIN)/python -m deploy.site.versions build/sites)
+
+# The image needs root and what `make emulators` installs; IMAGE=no leaves it out.
+IMAGE := yes
+RELEASE_PARTS = wheel deb site $(if $(filter no,$(IMAGE)),,image)
+release: $(SETUP_DEV) dashboard ## what is published of the tag that is checked out: KEY=release.key; IMAGE=no leaves the image out
+	$(BIN)/python -m deploy.release --parts $(RELEASE_PARTS) $(if $(KEY),--key $(KEY))
 
 format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .

@@ -3,6 +3,7 @@
 Source of the events: mkdocs, "Developer Guide, Plugins, Events" of version 1.6.
 """
 
+import os
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -29,9 +30,16 @@ OUTSIDE = (
 """Pages that stand elsewhere than below docs."""
 
 
+VERSIONED = "SITE_VERSION"
+"""A variable of the environment: the site lies beside those of other versions, in a folder so
+called, and each page lets one choose (`deploy.site.versions`)."""
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Say on each page of which version it is."""
-    config.copyright = f"sosa-gateway {__version__}, Apache-2.0"
+    """Say on each page of which version it is, and have it offer others where there may be some."""
+    config.copyright = f"sosa-gateway {os.environ.get(VERSIONED) or __version__}, Apache-2.0"
+    if os.environ.get(VERSIONED):
+        config.extra["version"] = {"provider": "mike"}  # their name for versions.json
     return config
 
 
