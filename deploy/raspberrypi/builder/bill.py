@@ -39,7 +39,7 @@ def component(name: str, version: str, purl: str, licence: str = "") -> dict[str
 
 
 def python_component(metadata: str) -> dict[str, object]:
-    """Of the METADATA that a Python package is installed with."""
+    """The component that the METADATA of an installed Python package tells."""
     said: Message = HeaderParser().parsestr(metadata)
     name, version = str(said["Name"]), str(said["Version"])
     place = f"{re.sub(r'[-_.]+', '-', name).lower()}@{quote(version, safe='')}"
