@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs release format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs pictures release format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -61,6 +61,11 @@ docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html; VERSIO
 	NO_MKDOCS_2_WARNING=1 SITE_VERSION=$(VERSION) $(BIN)/python -m mkdocs build --quiet --strict \
 	  $(if $(VERSION),--site-dir build/sites/$(VERSION))
 	@$(if $(VERSION),$(BIN)/python -m deploy.site.versions build/sites)
+
+PICTURED := tests/gateway/dashboard/test_now.py::test_a_house_is_seen_live_and_found_by_name \
+	tests/gateway/demo/test_terminal.py::test_the_demo_convinces_in_twenty_seconds tests/spark_batch/test_demo_archive.py
+pictures: $(SETUP_DEV) chromium dashboard ## the pictures of the site, by the tests that look at the same; make test leaves them too
+	$(BIN)/pytest -q $(PICTURED)
 
 # The image needs root and what `make emulators` installs; IMAGE=no leaves it out.
 IMAGE := yes

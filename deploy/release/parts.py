@@ -1,6 +1,7 @@
 """The parts of a release, each built of the export of the tag alone, by the tag's own code."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from deploy.raspberrypi.builder.image.commands import require
 from deploy.release.materials import release_bill
 from deploy.release.tag import Tag
 from deploy.release.tarball import pack, unpack
+from deploy.site.pictures import SCREENSHOTS, missing, named
 
 _BUILD = (
     "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
@@ -85,6 +87,7 @@ def packages(build: Build) -> None:
 
 def site(build: Build) -> None:
     """The documentation as a site, in a folder that has the version's name."""
+    _take_pictures(build)
     with tempfile.TemporaryDirectory(dir=build.sources.parent) as folder:
         build.run(
             *(sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"),
@@ -93,6 +96,18 @@ def site(build: Build) -> None:
         )
         name = f"sosa-gateway_{build.tag.version}_site.tar.gz"
         pack(Path(folder), build.tag.version, build.made / name, build.tag.epoch)
+
+
+def _take_pictures(build: Build) -> None:
+    """Those that tests left in the checkout: a tag has none. Raises BuildError without them."""
+    made = build.checkout / SCREENSHOTS
+    names = named(path.read_text("utf-8") for path in build.sources.rglob("*.md"))
+    if lacking := missing(names, made):
+        raise BuildError(f"the site lacks pictures: {', '.join(lacking)}", "make pictures")
+    there = build.sources / SCREENSHOTS
+    there.mkdir(parents=True)
+    for name in names:
+        shutil.copyfile(made / name, there / name)
 
 
 def require_image() -> None:

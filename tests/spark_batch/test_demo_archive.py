@@ -1,6 +1,8 @@
 """The archive chapter of README: from a running demo gateway to a page and a DataFrame."""
 
+import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,8 @@ from pyspark.sql import SparkSession
 from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
+from tests.kit.chromium import browsers
+from tests.kit.screens import keep
 
 
 def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
@@ -49,6 +53,16 @@ def test_demo_gateway_fills_an_archive_while_it_runs(
     summary = Quality(archive, lambda _: spark).run(report=page)
     assert int(str(summary.details["streams"])) > 3
     assert "<svg" in page.read_text(encoding="utf-8")
+    if shutil.which("chromium"):
+        keep("report.png", asyncio.run(seen(page)))
     frame = DeltaTable(str(archive.observations.folder)).to_pandas()
     assert set(frame.gateway) == {"demo"}
     assert len(frame) >= first.rows_out
+
+
+async def seen(file: Path) -> bytes:
+    """The top of a page, as a browser shows it."""
+    async with browsers() as browser:
+        page = await browser.new_page(viewport={"width": 1000, "height": 700})
+        await page.goto(file.as_uri())
+        return await page.screenshot()

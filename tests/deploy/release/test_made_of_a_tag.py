@@ -26,6 +26,7 @@ from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS, public_pem
 from deploy.release.__main__ import main
 from deploy.release.materials import page_components
 from deploy.release.tarball import pack
+from deploy.site.pictures import SCREENSHOTS, named
 from gateway import __version__
 from tests.paths import ROOT
 
@@ -60,6 +61,9 @@ def checkout(folder: Path, without: str = "none") -> Path:
         (page / "index.html").write_text("a page")
     log = folder / "CHANGELOG.md"
     log.write_text(log.read_text().replace("## [Unreleased]", f"## [{__version__}] - 2026-11-27"))
+    for name in named(page.read_text() for page in folder.rglob("*.md")):
+        (folder / SCREENSHOTS / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / SCREENSHOTS / name).write_bytes(b"a picture")
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "a release", "--date", "2026-11-27T12:00:00Z")
