@@ -87,7 +87,7 @@ def test_every_dependency_is_pinned_within_its_range() -> None:
 
 
 def test_every_pin_is_for_the_python_of_the_oldest_debian() -> None:
-    """3.11.2 of Debian 12; pip finds no such version there, and says of conflicting dependencies."""
+    """Debian 12 has 3.11.2, and pip tells there of conflicts, not of the version that it lacks."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
     pins = dict(line.split("==") for line in lines)
     asked = {
