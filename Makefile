@@ -18,7 +18,8 @@ PACKAGES := adapters bench deploy gateway jsap ontologies spark_batch
 export PATH := $(PATH):$(CURDIR)/$(BIN)
 
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
-WORKERS := 2
+# Two for each of two cores, since many of them wait for what they have started.
+WORKERS := 4
 
 # A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get

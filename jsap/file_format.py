@@ -2,8 +2,8 @@
 
 Place: first step from a file to a `Profile`; nothing is expanded, merged or compiled here. Source:
 JSAP of the SEPA project, as its specification, its clients and its shipped files have it; `at` and
-`delay` of an update, `windows`, `output` and `mode` of a query are ours. Members that are not named
-here are free.
+`delay` of an update, `windows`, `output`, `mode`, `gateways` and `absent` of a query are ours.
+Members that are not named here are free.
 """
 
 import json
@@ -149,7 +149,9 @@ class EntryPart(_Part):
     infer: bool | None = None
     windows: dict[str, dict[str, Any]] = {}
     output: Literal["changes", "added", "removed", "whole"] | None = None
-    mode: Literal["union", "event"] | None = None
+    mode: Literal["union", "event", "each"] | None = None
+    gateways: Literal["all"] | list[str] | None = None
+    absent: Literal["keep", "drop"] | None = None
 
 
 class Registration(_Part):

@@ -26,7 +26,7 @@ from jsap.forced_bindings import ForcedBinding
 from jsap.includes import Entry, MergedFiles
 from jsap.namespaces import DEFAULT_NAMESPACES
 from jsap.template import Graphs, Template
-from jsap.windows import over_members
+from jsap.windows import TOLD, over_members
 
 __all__ = ["JsapError", "Profile", "load_profile"]
 
@@ -181,13 +181,13 @@ class _Compiler:
         return template
 
     def _over(self, entry: Entry, path: str) -> dict[str, object]:
-        """The windows of a query; an update has none."""
+        """The windows of a query, and of whom it is asked; an update has none."""
         part = entry.part
-        if path.startswith("updates.") and (part.windows or part.output or part.mode):
-            what = "only a query has `windows`, `output` and `mode`"
+        told = {name: getattr(part, name) for name in TOLD}
+        if path.startswith("updates.") and (part.windows or any(told.values())):
+            what = f"only a query has `windows`, {', '.join(f'`{name}`' for name in TOLD)}"
             self._warn(entry, f"{path}: {what}; passed over")
             return {}
-        told = {"output": part.output, "mode": part.mode}
         try:
             return over_members(part.windows, told, self.namespaces, path)
         except JsapError as error:

@@ -42,8 +42,8 @@ class Template:
     declare; `variables` are the names in it, without `?`, as they come. An update with `due` is a
     delayed one: executed at that time, or so long after it was sent. `infer` says whether it asks
     for what follows too, None leaves that to the broker; `over` are the members `windows`,
-    `output` and `mode` of a request to subscribe, where it has some. A text that has no tokens may
-    be kept, `problem` says why; it cannot be rendered.
+    `output`, `mode`, `gateways` and `absent` of a request to subscribe, where it has some. A text
+    that has no tokens may be kept, `problem` says why; it cannot be rendered.
 
     >>> label = ForcedBinding(BindingType.LITERAL)
     >>> name = Template("NAME", "INSERT { <urn:a> rdfs:label ?o } WHERE {}", {"o": label})

@@ -1,9 +1,9 @@
-"""`windows`, `output` and `mode` of a query: graphs of recent elements, declared beside its text.
+"""`windows`, `output`, `mode`, `gateways` and `absent`: what a query is about, beside its text.
 
-Place: between an entry of a file and its template; what the members of a window mean, the gateway
-knows (docs/windows.md). Names with a prefix of the profile become IRIs, since a broker is sent
-IRIs alone; forced bindings have nothing to do with windows. Ours, as `infer` is: other brokers pass
-these members over.
+Place: between an entry of a file and its template; what the members mean, the gateway knows
+(docs/windows.md, docs/events.md, docs/federation.md). Names with a prefix of the profile become
+IRIs, since a broker is sent IRIs alone; forced bindings have nothing to do with windows. Ours, as
+`infer` is: other brokers pass these members over.
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,21 @@ from decimal import Decimal
 from jsap.errors import JsapError
 from jsap.namespaces import expand
 
+TOLD = ("output", "mode", "gateways", "absent")
+"""The members that are handed on as they are."""
+
 _IRIS = ("stream", "sensor", "property", "feature")
 
 
 def over_members(
     windows: Mapping[str, Mapping[str, object]],
-    told: Mapping[str, str | None],
+    told: Mapping[str, object],
     namespaces: Mapping[str, str],
     path: str,
 ) -> dict[str, object]:
     """What a request to subscribe has of them; an entry at `path` without any has nothing.
 
-    `told` are the members `output` and `mode`, None where there is none.
+    `told` are the members of TOLD, None where there is none.
 
     Raises JsapError for two names of one window.
     """

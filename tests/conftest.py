@@ -15,12 +15,15 @@ _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
 
 
 def pytest_configure() -> None:
-    """Give each worker process cores of its own: a gateway keeps its threads on one of them."""
+    """Give each worker process cores of its own: a gateway keeps its threads on one of them.
+
+    Where there are more workers than cores each core has several: many a test waits for events.
+    """
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        own = cores[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
-        os.sched_setaffinity(0, own or cores)
+        cores, number = sorted(os.sched_getaffinity(0)), int(worker.removeprefix("gw"))
+        own = cores[number :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
+        os.sched_setaffinity(0, own or {cores[number % len(cores)]})
 
 
 @pytest.hookimpl(tryfirst=True)

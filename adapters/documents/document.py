@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, missing
-from adapters.documents.json_path import Absent
+from adapters.documents.json_path import Absent, JsonPath
 from adapters.documents.json_query import Condition
 from adapters.documents.selection import Looked, Path, Value, compile_path
 from adapters.values.device_time import read_sequence, read_time
@@ -49,6 +49,13 @@ class _Rule:
     members: tuple[tuple[str, Path], ...]
     decimal_sign: str
 
+    @property
+    def find(self) -> Callable[[Json], Json | Absent] | None:
+        """What finds its value, where one path leads there and nothing else matters to it."""
+        if self.where or self.members or self.decimal_sign or not self.is_singular:
+            return None
+        return self.path.find if isinstance(self.path, JsonPath) else None
+
 
 class DocumentAdapter:
     """All paths of a topic filter, over one document."""
@@ -56,6 +63,7 @@ class DocumentAdapter:
     def __init__(self, mappings: Sequence[Mapping], read: Read) -> None:
         self._read = read
         self._rules = tuple(map(_rule, mappings))
+        self._finds = tuple(rule.find for rule in self._rules)
         self._times = {m.time_selector: _path(m, "time_selector") for m in mappings}
         self._sequences = {m.sequence_selector: _path(m, "sequence_selector") for m in mappings}
         self._times.pop("", None)
@@ -66,30 +74,34 @@ class DocumentAdapter:
         document = self._read(payload)
         if isinstance(document, Fault):
             return Findings.of_fault(document)
-        return self._findings(Looked(document), streams)
+        return self._findings(document, streams)
 
-    def _findings(self, looked: Looked, streams: Sequence[Stream]) -> Findings:
+    def _findings(self, document: Json, streams: Sequence[Stream]) -> Findings:
+        looked, findings = Looked(document), Findings()
         times = {key: _times(_beside(looked, path)) for key, path in self._times.items()}
         sequences = {
             key: _sequences(_beside(looked, path)) for key, path in self._sequences.items()
         }
-        findings = Findings()
-        asked = []
-        for rule, stream in zip(self._rules, streams, strict=True):
-            if rule.where is not None and not _holds(rule.where, looked, stream, findings):
-                continue
-            asked.append(stream)
+        is_heard = False
+        for rule, find, stream in zip(self._rules, self._finds, streams, strict=True):
             time, sequence = times.get(rule.time, {}), sequences.get(rule.sequence, {})
-            if rule.is_singular and not rule.members:
-                value = looked.one(rule.path)
+            if find is not None:
+                value = find(document)
                 if not isinstance(value, Absent):
-                    result = _result(value, rule.decimal_sign)
-                    findings.add(stream, result, time.get(""), sequence.get(""))
+                    findings.add(stream, json_result(value), time.get(""), sequence.get(""))
+            elif rule.where is None or _holds(rule.where, looked, stream, findings):
+                _add_all(looked, rule, stream, (time, sequence), findings)
+            else:
                 continue
-            _add_all(looked, rule, stream, (time, sequence), findings)
-        if asked and not findings:
-            findings.faults.append(missing(asked))
+            is_heard = True
+        if is_heard and not findings:
+            findings.faults.append(missing(self._asked(looked, streams)))
         return findings
+
+    def _asked(self, looked: Looked, streams: Sequence[Stream]) -> list[Stream]:
+        """The streams that the message concerns."""
+        paired = zip(self._rules, streams, strict=True)
+        return [each for rule, each in paired if not rule.where or looked.holds(rule.where) is True]
 
 
 def _beside(looked: Looked, path: Path) -> Found | Fault:
@@ -159,9 +171,12 @@ def _whose(
     return told
 
 
+_READ = (Result, Fault)
+
+
 def _result(value: Value, decimal_sign: str) -> Result | Fault:
     """A value; of texts, and of these alone, the mapping may have told the decimal sign."""
-    if isinstance(value, Result | Fault):
+    if isinstance(value, _READ):
         return value
     if decimal_sign and type(value) is str:
         written = quantity(value, decimal_sign)

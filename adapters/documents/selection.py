@@ -65,7 +65,7 @@ class Looked:
 
     def one(self, path: Path) -> Value | Absent:
         """What stands at a singular path, or ABSENT."""
-        if isinstance(path, JsonPath | Point):
+        if not isinstance(path, Query):
             return path.find(self._document)
         found = path.find_all(self._document, self.plain())
         return ABSENT if isinstance(found, Fault) or not found else found[0][1]

@@ -64,8 +64,10 @@ class Stream:
         converted to the mapping's unit. A Fault where the dimensions differ. In a stream of
         numbers a text that is a number as people write it is that number.
         """
-        unit = None
-        if result.datatype in NUMERIC or (result.datatype == STRING and self.is_of_numbers):
+        unit, datatype = None, result.datatype
+        if datatype in NUMERIC and not (told_unit or self.device_unit or self.scaling):
+            unit = self.unit  # as most are: there is nothing to convert
+        elif datatype in NUMERIC or (datatype == STRING and self.is_of_numbers):
             read = self._read(result, told_unit)
             if isinstance(read, Fault):
                 return read

@@ -24,7 +24,7 @@ from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import LoopCalls
-from gateway.scheduler.scheduler import Scheduler
+from gateway.scheduler.subscriptions import Subscriptions
 from jsap.template import Template
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,8 @@ class Rule:
     """What to publish when rows of a query come (or go).
 
     `topic` and `payload` are templates with `{variable}` places. With `infer` the rows are of what
-    follows too; `over` are the windows that the query has beside the store.
+    follows too; `over` are the windows that the query has beside the store, and
+    the gateways that it is asked of.
     """
 
     iri: str
@@ -65,15 +66,7 @@ class Rule:
 
     def request(self) -> SubscribeRequest:
         """What it subscribes to."""
-        over = self.over
-        return SubscribeRequest(
-            self.sparql,
-            infer=self.infer,
-            windows=over.windows,
-            output=over.output,
-            mode=over.mode,
-            after=over.after,
-        )
+        return self.over.asked(SubscribeRequest(self.sparql, infer=self.infer))
 
 
 def fill_topic(template: str, row: Solution) -> str:
@@ -152,7 +145,7 @@ class Republisher:
 
     def __init__(
         self,
-        scheduler: Scheduler,
+        subscriptions: Subscriptions,
         publisher: Publisher,
         queries: Mapping[str, Template],
         loop_calls: LoopCalls,
@@ -163,7 +156,7 @@ class Republisher:
         self._refused: Mapping[str, str] = {}
         self._not_started: dict[str, str] = {}
         self._failing: dict[str, str] = {}
-        self._scheduler = scheduler
+        self._subscriptions = subscriptions
         self._publisher = publisher
         self._queries = queries
         self._loop_calls = loop_calls
@@ -217,9 +210,9 @@ class Republisher:
             wanted = self._wanted = await self._changes.get()
             self._not_started.clear()
             while self._over:
-                await self._scheduler.unsubscribe(self._over.pop())
+                await self._subscriptions.unsubscribe(self._over.pop())
             for rule in [rule for rule in self._spuids if rule not in wanted]:
-                await self._scheduler.unsubscribe(self._spuids.pop(rule))
+                await self._subscriptions.unsubscribe(self._spuids.pop(rule))
                 self._failing.pop(rule.iri, None)
             for rule in wanted - set(self._spuids):
                 await self._start(rule)
@@ -234,7 +227,7 @@ class Republisher:
 
     async def _start(self, rule: Rule) -> None:
         try:
-            self._spuids[rule] = await self._scheduler.subscribe(
+            self._spuids[rule] = await self._subscriptions.subscribe(
                 rule.request(),
                 sink=self._sink(rule),
                 ended=lambda error: self._loop_calls.call(self._ended, rule, error),

@@ -22,6 +22,7 @@ from gateway.admin.window_checks import window_defects
 from gateway.engine import Engine, Notification
 from gateway.engine.windowed.declaration import WINDOW, declared_window
 from gateway.errors import GatewayError, SparqlSyntaxError, WindowError
+from gateway.federation.asking.plain import asked_here
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
@@ -267,7 +268,7 @@ def _rules(
             iri = str(row["rule"])
             member = "query" if row.get("queryId") else "sparql"
             try:
-                engine.subscribe(rule_of(row, queries).request())
+                engine.subscribe(asked_here(rule_of(row, queries).request()))
             except (ValueError, GatewayError) as error:
                 place = homes.get(iri[1:-1], "")
                 yield Finding(f"{place}.{member}", f"rule {iri}: {error}")

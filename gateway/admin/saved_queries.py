@@ -17,6 +17,7 @@ from gateway.admin.profile_checks import template_findings
 from gateway.admin.profile_reload import ProfileReload
 from gateway.errors import BadRequestError, ConflictError, GatewayError, NotFoundError, StorageError
 from jsap import JsapError, Profile
+from jsap.windows import TOLD
 
 MOST = 500
 """Saved queries of a gateway."""
@@ -30,7 +31,7 @@ Members = dict[str, object]
 class Saved:
     """A query under a name; `label` is what people call it.
 
-    `over` are its members `windows`, `output` and `mode`, where it has some.
+    `over` are its members `windows` and those of `jsap.windows.TOLD`, where it has some.
     """
 
     name: str
@@ -127,7 +128,11 @@ class SavedQueries:
 
 def _over(members: Members) -> Members:
     """What a file may have them as; the profile says what is wrong with others."""
-    kinds = {"windows": dict, "output": str, "mode": str}
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "windows": dict,
+        **dict.fromkeys(TOLD, str),
+        "gateways": (str, list),
+    }
     found = {name: members.get(name) for name in kinds}
     return {name: each for name, each in found.items() if isinstance(each, kinds[name])}
 

@@ -11,13 +11,16 @@ from gateway.actuation.measures import actuation_measures, rule_measures
 from gateway.actuation.rules import Republisher
 from gateway.admin.measures import profile_measures
 from gateway.admin.profile_reload import ProfileReload
+from gateway.app.federation.federating import Federation
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.subscriptions.federated import Federated
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
+from gateway.scheduler.subscriptions import Subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,12 @@ def control_of(
     publisher: Sender,
     senders: Mapping[str, Asking],
     loop_calls: LoopCalls,
+    federation: Federation | None,
 ) -> Control:
-    """Commands go out by `publisher`, of whatever broker; by `senders` to actuators of a format."""
+    """Commands go out by `publisher`, of whatever broker; by `senders` to actuators of a format.
+
+    Rules may be about what gateways of the `federation` have.
+    """
     context = ActuationContext(
         storage.scheduler,
         storage.profiles,
@@ -74,7 +81,9 @@ def control_of(
     )
     actuating = Actuating(context, publisher, config.actuation.limits(), senders)
     reception.ingest.on_notices(DeviceRequests(publisher).hear)
-    republisher = _republisher(storage, actuating, loop_calls)
+    service = None if federation is None else federation.service
+    subscriptions = Federated(storage.scheduler, service)
+    republisher = _republisher(storage, subscriptions, actuating, loop_calls)
     reload = ProfileReload(
         storage.files,
         storage.profiles,
@@ -87,7 +96,9 @@ def control_of(
     return Control(actuating, republisher, reload)
 
 
-def _republisher(storage: Storage, actuating: Actuating, loop_calls: LoopCalls) -> Republisher:
+def _republisher(
+    storage: Storage, subscriptions: Subscriptions, actuating: Actuating, loop_calls: LoopCalls
+) -> Republisher:
     """What it sends is in the journal, commands to actuators with their own line."""
     journal, identity = storage.journal, storage.identity
 
@@ -97,4 +108,4 @@ def _republisher(storage: Storage, actuating: Actuating, loop_calls: LoopCalls) 
 
     queries = storage.profiles.queries
     through = actuating.publisher_of_rules()
-    return Republisher(storage.scheduler, through, queries, loop_calls, sent)
+    return Republisher(subscriptions, through, queries, loop_calls, sent)

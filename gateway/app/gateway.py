@@ -153,13 +153,11 @@ class Gateway:
         context = MqttContext(*around, taken_by(topics, modbus.is_ours, told.is_ours), topics)
         broker = broker_link(context)
         control = control_of(
-            config,
-            clocks,
-            storage,
-            reception,
+            *(config, clocks, storage, reception),
             publisher=broker.publisher,
             senders={FORMAT_NAME: modbus},
             loop_calls=loop_calls,
+            federation=subscribed.federation,
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))

@@ -185,7 +185,7 @@ class AsyncClient:
         template = self._entry("query", self.profile.queries, query_id)
         text = _bound(template, values)
         endpoint = self.profile.endpoints.query(query_id)
-        return query_request(endpoint, text, template.graphs, template.infer)
+        return query_request(endpoint, text, template.graphs, template.infer, template.over)
 
     def _entry(self, kind: str, entries: Mapping[str, Template], entry_id: str) -> Template:
         try:

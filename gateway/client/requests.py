@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 from pyoxigraph import (
     QueryBoolean,
@@ -71,14 +72,32 @@ class Outcome:
 
 
 def query_request(
-    endpoint: Endpoint, text: str, graphs: Graphs, infer: bool | None = None
+    endpoint: Endpoint,
+    text: str,
+    graphs: Graphs,
+    infer: bool | None = None,
+    over: Mapping[str, object] = MappingProxyType({}),
 ) -> HttpRequest:
-    """A QUERY; its answer is wanted with all of its terms, so CSV and TSV are asked for as JSON."""
+    """A QUERY; its answer is wanted with all of its terms, so CSV and TSV are asked for as JSON.
+
+    Of the members `over` the `gateways` are asked, in mode `each` each for itself; windows and
+    events are for those who subscribe.
+    """
     results = _RESULTS["XML" if endpoint.format == "XML" else "JSON"]
     dataset = _pairs("default-graph-uri", graphs.default_graph_uri)
     dataset += _pairs("named-graph-uri", graphs.named_graph_uri)
-    dataset += _view(infer)
+    dataset += _view(infer) + _asked_of(over)
     return _request(endpoint, "query", text, dataset, {"Accept": f"{results}, {_GRAPHS}"})
+
+
+def _asked_of(over: Mapping[str, object]) -> Parameters:
+    """The gateways that are asked, as docs/federation.md has them; nothing where it is one."""
+    names = over.get("gateways")
+    if names is None:
+        return ()
+    told = names if isinstance(names, str) else ",".join(cast(Sequence[str], names))
+    each = (("mode", "each"),) if over.get("mode") == "each" else ()
+    return (("gateways", told), *each)
 
 
 def accepting(request: HttpRequest, format_or_type: str) -> HttpRequest:

@@ -15,6 +15,13 @@ DROP_S = 30.0
 """Who is away for so long leaves an answer that is to be without them."""
 
 
+SAID_AGAIN = 5
+"""Of so many ticks in which a beat or an acknowledgement would be as it was, it is sent in one."""
+
+REPEATED = 2
+"""So often an acknowledgement is sent again at once: without one a full stream waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class OutgoingLimits:
     """How much may be on its way to one member, and what it may ask for.

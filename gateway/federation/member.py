@@ -198,7 +198,8 @@ class Member:
         for name, replica in self._replicas.items():
             if self.attendance.is_up(name):
                 replica.tick()
-                self._behind.add(name)
+                if replica.acknowledges_again():
+                    self._behind.add(name)
         self.acknowledge()
         self.asking.tick()
 

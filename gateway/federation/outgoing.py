@@ -21,7 +21,7 @@ from gateway.federation.entries import read
 from gateway.federation.events.event_parts import event_part
 from gateway.federation.events.outgoing_events import OutgoingEvents
 from gateway.federation.greeting import Greeting, bits_of
-from gateway.federation.limits import OutgoingLimits
+from gateway.federation.limits import SAID_AGAIN, OutgoingLimits
 from gateway.federation.needs import Filter
 from gateway.federation.stream import OutgoingStream, Send
 from gateway.federation.watching.backlog import Backlog
@@ -29,9 +29,6 @@ from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.store.readable import Source
-
-_SAID_AGAIN = 5
-"""Of so many equal beats, one is sent."""
 
 
 class Outgoing:
@@ -235,7 +232,7 @@ class Outgoing:
         said = self.stream.life, members
         self._unsaid = self._unsaid + 1 if said == self._said else 0
         self._said = said
-        if self._unsaid % _SAID_AGAIN == 0:
+        if self._unsaid % SAID_AGAIN == 0:
             self.stream.beat(Part("beat", members))
 
     def _require_acknowledged(self) -> None:

@@ -22,7 +22,7 @@ from gateway.federation.entries import written
 from gateway.federation.events.event_parts import Happened, happened
 from gateway.federation.events.incoming_events import Gap, IncomingEvents
 from gateway.federation.greeting import in_parts, numbers_of
-from gateway.federation.limits import AT_ONCE
+from gateway.federation.limits import AT_ONCE, REPEATED, SAID_AGAIN
 from gateway.federation.needs import Filter, Needs
 from gateway.federation.wire import Batch, Part, WireError, own_label
 from gateway.journal.event_position import EventPosition
@@ -107,6 +107,8 @@ class Replica:
         self._has_moved = False
         self._arriving: _Arriving | None = None
         self._is_plain = False
+        self._last_taken = ("", 0)
+        self._repeated = 0
 
     @property
     def entries(self) -> int:
@@ -199,6 +201,16 @@ class Replica:
         if is_late and self._was_late and not self._has_moved:
             self.hello()
         self._was_late, self._has_moved = is_late, False
+
+    def acknowledges_again(self) -> bool:
+        """At each tick: whether to say how far the stream was taken, for that may have been lost.
+
+        What is as it was is said twice more, and then at each fifth tick: idle peers cost little.
+        """
+        taken = self._life, self._expected
+        self._repeated = self._repeated + 1 if taken == self._last_taken else 0
+        self._last_taken = taken
+        return self._repeated <= REPEATED or self._repeated % SAID_AGAIN == 0
 
     def acknowledged(self) -> Part | None:
         """How far the stream was taken."""

@@ -26,7 +26,7 @@ from gateway.federation.wire import MOST_BYTES
 log = logging.getLogger(__name__)
 
 _CACHE = 512
-_HEARTBEAT_S = 0.5
+_HEARTBEAT_S = 1.0
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PLAIN = frozenset({Channel.ACK, Channel.MEMBERS})
 """What is said again by itself: none of it is kept for who missed it."""

@@ -136,8 +136,9 @@ class _Side:
 
     def follow(self, rule: Rule) -> None:
         """Have a rule say what it would send; what the engine refuses is told."""
-        if rule.over.windows:
-            self.commands.errors[rule.iri] = "a rule over windows is not rehearsed"
+        if rule.over.windows or rule.over.gateways is not None:
+            beside = "windows" if rule.over.windows else "several gateways"
+            self.commands.errors[rule.iri] = f"a rule over {beside} is not rehearsed"
             return
         try:
             first = self._engine.subscribe(rule.request())

@@ -6,10 +6,10 @@ Place: between whoever subscribes and `SubscribeRequest`. Meaning: docs/windows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
-from gateway.engine.request import ALL_GATEWAYS
+from gateway.engine.request import ALL_GATEWAYS, SubscribeRequest
 from gateway.engine.spu import EACH, EVENT, UNION
 from gateway.errors import WindowError
 from gateway.journal.event_position import EventPosition
@@ -60,6 +60,18 @@ class OverWindows:
         _require_gateways(gateways, mode, members.get("absent"))
         told = OUTPUTS[0] if output is None else _output(output)
         return cls(windows, told, mode, after, gateways, absent)
+
+    def asked(self, request: SubscribeRequest) -> SubscribeRequest:
+        """The request, about all this."""
+        return replace(
+            request,
+            windows=self.windows,
+            output=self.output,
+            mode=self.mode,
+            after=self.after,
+            gateways=self.gateways,
+            absent=self.absent,
+        )
 
     def members(self) -> dict[str, object]:
         """The same as JSON: what is not so by default."""

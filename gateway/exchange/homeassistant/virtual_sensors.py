@@ -62,16 +62,7 @@ class VirtualSensor:
 
     def request(self, rights: Rights) -> SubscribeRequest:
         """What it subscribes to."""
-        over = self.over
-        return SubscribeRequest(
-            self.sparql,
-            rights=rights,
-            infer=self.infer,
-            windows=over.windows,
-            output=over.output,
-            mode=over.mode,
-            after=over.after,
-        )
+        return self.over.asked(SubscribeRequest(self.sparql, rights=rights, infer=self.infer))
 
 
 @dataclass(frozen=True, slots=True)

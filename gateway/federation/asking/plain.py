@@ -1,7 +1,10 @@
 """What can be asked of several gateways at all, whichever door a request came by."""
 
+from dataclasses import replace
+
 from gateway.engine import SubscribeRequest
 from gateway.engine.request import ALL_GATEWAYS
+from gateway.engine.spu import EVENT, UNION
 from gateway.errors import BadRequestError
 from gateway.federation.needs import Scope
 
@@ -31,3 +34,12 @@ def require_plain(request: SubscribeRequest) -> None:
             "windows are over the streams of this gateway alone",
             "leave out `windows` and `output`, or `gateways`",
         )
+
+
+def asked_here(request: SubscribeRequest) -> SubscribeRequest:
+    """The same of this gateway alone. Raises BadRequestError for what no other can be asked."""
+    if request.gateways is None:
+        return request
+    require_plain(request)
+    mode = EVENT if request.mode == EVENT else UNION
+    return replace(request, gateways=None, mode=mode, after=(), absent="keep")

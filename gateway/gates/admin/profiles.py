@@ -35,13 +35,15 @@ class ProfilesChanges(Answer):
 
 
 class ListedQuery(Answer):
-    """A query of a profile, with its prefixes; windows, where it has some, as a SUBSCRIBE has."""
+    """A query of a profile, with its prefixes; windows and gateways as a SUBSCRIBE has them."""
 
     name: str
     sparql: str
     windows: dict[str, Any] | None = None
     output: str | None = None
     mode: str | None = None
+    gateways: str | list[str] | None = None
+    absent: str | None = None
 
 
 class ListedQueries(Answer):

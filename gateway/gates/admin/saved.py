@@ -18,22 +18,24 @@ _Name = Annotated[str, Path(json_schema_extra={"pattern": f"^{NAME}$"})]
 
 
 class SavedBody(Body):
-    """A query, and what people call it; its windows, as a SUBSCRIBE has them."""
+    """A query, and what people call it; windows and gateways as a SUBSCRIBE has them."""
 
     sparql: Annotated[str, Field(min_length=1, max_length=65_536)]
     label: Annotated[str, Field(max_length=200)] = ""
     windows: dict[str, dict[str, Any]] | None = None
     output: Literal["changes", "added", "removed", "whole"] | None = None
-    mode: Literal["union", "event"] | None = None
+    mode: Literal["union", "event", "each"] | None = None
+    gateways: Literal["all"] | list[str] | None = None
+    absent: Literal["keep", "drop"] | None = None
 
     @property
     def over(self) -> dict[str, object]:
         """As an entry of a profile has them."""
-        return self.model_dump(include={"windows", "output", "mode"}, exclude_none=True)
+        return self.model_dump(exclude={"sparql", "label"}, exclude_none=True)
 
 
 class SavedTold(Answer):
-    """A query under its name; with its windows, where it has some."""
+    """A query under its name; with its windows and gateways, where it has some."""
 
     name: str
     sparql: str
@@ -41,6 +43,8 @@ class SavedTold(Answer):
     windows: dict[str, Any] | None = None
     output: str | None = None
     mode: str | None = None
+    gateways: str | list[str] | None = None
+    absent: str | None = None
 
 
 class SavedListTold(Answer):

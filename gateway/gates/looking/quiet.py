@@ -163,6 +163,11 @@ class QuietGate:
                 f"{name} is over windows, which nobody has asked for patterns yet",
                 "/explain says what its windows have, /windows what all have",
             )
+        if template.over.get("gateways"):
+            raise BadRequestError(
+                f"{name} is asked of several gateways, and only this one's patterns are known here",
+                "/explain?gateways=all says what each has of it",
+            )
         if template.over.get("mode") == EVENT:
             raise BadRequestError(
                 f"{name} is asked in mode event, of one event after another",

@@ -80,17 +80,8 @@ class ExplainGate:
         is_here = over.gateways is None
         if infer is None:
             infer = self._infer and over.mode == UNION and is_here
-        asked = SubscribeRequest(
-            operation.text,
-            operation.dataset,
-            rights,
-            infer=infer,
-            windows=over.windows,
-            output=over.output,
-            mode=over.mode,
-            after=over.after,
-            gateways=over.gateways,
-        )
+        text, dataset = operation.text, operation.dataset
+        asked = over.asked(SubscribeRequest(text, dataset, rights, infer=infer))
         crossing = None if is_here else await self._crossing(asked, caller)
         mode = UNION if over.mode == EACH else over.mode
         explanation = await self._engine.explain(replace(asked, gateways=None, after=(), mode=mode))

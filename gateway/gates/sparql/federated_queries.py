@@ -173,17 +173,9 @@ def _asked(operation: Operation, caller: Caller) -> SubscribeRequest:
             "a QUERY is about what members have, and events are no more than told",
             "subscribe in mode event, or leave the mode out",
         )
-    request = SubscribeRequest(
-        operation.text,
-        operation.dataset,
-        caller.principal.policy.query_rights,
-        infer=operation.infer or False,
-        windows=over.windows,
-        output=over.output,
-        mode=over.mode,
-        after=over.after,
-        gateways=over.gateways,
-    )
+    rights, infer = caller.principal.policy.query_rights, operation.infer or False
+    text, dataset = operation.text, operation.dataset
+    request = over.asked(SubscribeRequest(text, dataset, rights, infer=infer))
     require_plain(request)
     return request
 

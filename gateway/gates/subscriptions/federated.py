@@ -11,7 +11,7 @@ from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.federation.asking.plain import no_federation, require_plain, scope_of
 from gateway.federation.service import FederationService
-from gateway.gates.subscriptions.subscription import Subscriptions
+from gateway.scheduler.subscriptions import Subscriptions
 
 
 class Federated:

@@ -34,9 +34,9 @@ from gateway.gates.subscriptions.subscription import (
     SubscriberLimits,
     SubscriberStatistics,
     Subscription,
-    Subscriptions,
 )
 from gateway.runtime.loop_calls import LoopCalls
+from gateway.scheduler.subscriptions import Subscriptions
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
 from gateway.security.principal import Principal
@@ -180,21 +180,16 @@ class Subscribers:
 
     def _request(self, message: Subscribe, subscription: Subscription) -> SubscribeRequest:
         """What the engine is asked for, with the rights of who asks."""
-        return SubscribeRequest(
+        request = SubscribeRequest(
             message.sparql,
             message.dataset,
             subscription.principal.policy.subscribe_rights,
             message.alias,
             owner=subscription.client,
             infer=message.infers(self.limits.infer),
-            windows=message.over.windows,
-            output=message.over.output,
-            mode=message.over.mode,
-            after=message.over.after,
-            gateways=message.over.gateways,
-            absent=message.over.absent,
             takes=subscription.outbox.takes,
         )
+        return message.over.asked(request)
 
     def resume(self, spuid: str, sequence: int, principal: Principal, owner: Owner) -> Subscription:
         """Let an owner go on with a subscription of theirs, also one that another still has.

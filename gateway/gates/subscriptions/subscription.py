@@ -11,33 +11,10 @@ from typing import Protocol
 
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.config.network import WebSocketSettings
-from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.gates.subscriptions.kept import Addressed
 from gateway.gates.subscriptions.outbox import Consumer, Outbox, OutboxLimits
 from gateway.security.principal import Principal
-
-
-class Subscriptions(Protocol):
-    """Keeps subscriptions; raises a GatewayError."""
-
-    async def subscribe(
-        self,
-        query: SubscribeRequest,
-        /,
-        *,
-        sink: Callable[[Notification], None],
-        ended: Callable[[GatewayError], None],
-    ) -> str:
-        """The spuid; the sink gets sequence 0 first, and is called in any one thread.
-
-        `ended` is told, in any thread, why it can no longer be served.
-        """
-        ...
-
-    async def unsubscribe(self, spuid: str) -> None:
-        """End a subscription."""
-        ...
 
 
 class Owner(Consumer, Protocol):

@@ -18,7 +18,7 @@ from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.errors import GatewayError
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.open_windows import OpenWindows
-from gateway.gates.subscriptions.subscription import Subscriptions
+from gateway.scheduler.subscriptions import Subscriptions
 
 _TRIALS = 4
 """At once, each in a process of its own."""

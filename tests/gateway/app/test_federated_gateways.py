@@ -1,7 +1,7 @@
 """Three gateways that run as people run them: a question over all by WebSocket, events and CLI."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -51,13 +51,17 @@ def config(folder: Path, name: str, ports: Mapping[str, int]) -> Config:
 
 
 @asynccontextmanager
-async def house(folder: Path) -> AsyncIterator[dict[str, Gateway]]:
+async def house(
+    folder: Path, change: Callable[[Path], None] = lambda _: None
+) -> AsyncIterator[dict[str, Gateway]]:
+    """The gateways by name; `change` is called before they start."""
     ports = {name: free_port() for name in NAMES}
     async with AsyncExitStack() as stack:
-        opened = {}
-        for name in NAMES:
-            made = config(folder / name, name, ports)
-            opened[name] = await stack.enter_async_context(running(made))
+        made = {name: config(folder / name, name, ports) for name in NAMES}
+        change(folder)
+        opened = {
+            name: await stack.enter_async_context(running(each)) for name, each in made.items()
+        }
         yield opened
 
 

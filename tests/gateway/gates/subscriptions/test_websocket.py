@@ -21,11 +21,12 @@ from gateway.gates.http.operations import ServerSettings, application, serve
 from gateway.gates.subscriptions.kept import KeptLimits
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
-from gateway.gates.subscriptions.subscription import SubscriberLimits, Subscriptions
+from gateway.gates.subscriptions.subscription import SubscriberLimits
 from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.rdf.solutions import ResultsDelta
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
+from gateway.scheduler.subscriptions import Subscriptions
 from gateway.security.guard import Guard
 from tests.kit.lanes import Lanes
 
