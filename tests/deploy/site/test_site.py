@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.site.pictures import named, placed
 from deploy.site.reference import reference_pages
 from deploy.site.versions import list_versions, main
 from gateway.cli.command import documented
@@ -148,6 +149,24 @@ def test_versions_are_those_that_have_a_site(
     assert list_versions(tmp_path) == []
     (tmp_path / "0.1.0" / "index.html").write_text("a site")
     assert list_versions(tmp_path) == ["0.1.0"]
+
+
+def test_every_picture_is_left_by_a_test_and_shown_in_both_looks() -> None:
+    pages = [page.read_text("utf-8") for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))]
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    left = set(re.findall(r"\bkeep\(\s*\"([\w.]+)\"", tests))
+    left |= {
+        f"{name}-{size}-{theme}.png"
+        for name in re.findall(r"await pictures\(page, \"(\w+)\"\)", tests)
+        for size in ("desktop", "phone")
+        for theme in ("light", "dark")
+    }
+    assert len(named(pages)) == 4
+    assert named(pages) <= left
+    shown = placed("<!-- picture now-light.png: Now -->", ".", lambda name: True)
+    light, dark = "pictures/now-light.png#only-light", "pictures/now-dark.png#only-dark"
+    assert shown == f"![Now]({light})![Now]({dark})"
+    assert placed(pages[0], ".", lambda name: "dark" in name) == pages[0]
 
 
 def test_the_reference_has_every_setting(pages: dict[str, str]) -> None:
