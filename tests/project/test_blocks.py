@@ -24,14 +24,13 @@ NOT_YET = {
     "deploy/raspberrypi/README.md": 3,  # the builders are tested, not these lines
     "docs/archive.md": 1,  # a second Spark; test_demo_archive does the same with its own
     "docs/families/bridges.md": 1,  # 300 MB; make node-red installs the same, and the flow is run
-    "docs/federation.md": 1,
     "docs/sensorthings.md": 1,  # nothing tells when its MQTT client is heard
-    "docs/shipping.md": 1,
-    "docs/upgrades.md": 2,
+    "docs/shipping.md": 1,  # at a port that somebody may have
+    "docs/upgrades.md": 1,  # a restore of a service, by root
 }
 """Blocks that could be run, and are not; each that goes from here makes the share below larger."""
 
-LEAST_RUN = 0.8
+LEAST_RUN = 0.85
 MOST_MARKED = 0.05
 
 

@@ -41,6 +41,7 @@ class Page:
     told: tuple[str, ...]
     given: str = ""
     then: str = ""
+    typed: str = ""
     of_demo: bool = False
     is_alone: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -73,6 +74,12 @@ mosquitto_pub -q 1 -t hall -m '{"t": 20.5}'"""
 PAGES = (
     Page("docs/alarms.md", (NOTHING, Later("urn:m")), then=BROKEN),
     Page("docs/events.md", (Later("urn:oven"),), then=HOT),
+    Page(
+        "docs/federation.md",
+        ('"gateway":{"type":"literal"',),
+        given="sosa-gateway update 'INSERT DATA { <urn:hall> <urn:warm> 21 }'",
+        settings={"SOSA_GATEWAY_FEDERATION__LISTEN": f"{LOOPBACK}:0"},
+    ),
     Page(
         "docs/homeassistant.md",
         (NOTHING, "/status online", NOTHING, NOTHING),
@@ -119,6 +126,7 @@ PAGES = (
         ('"windows"', '"sequence":0', '"sequence":0'),
         given=STREAM,
     ),
+    Page("docs/upgrades.md", ("house.backup", NOT_HERE), typed="correct horse battery staple\n"),
     Page("docs/windows.md", ('"windows"', "tier", '"sequence":0', NOTHING, NOTHING), of_demo=True),
 )
 
@@ -172,7 +180,7 @@ def test_a_page_runs_as_it_stands(
             if told == NOT_HERE:
                 continue
             if not block.stays:
-                assert told in terminal.run(block), block.text
+                assert told in terminal.run(block, page.typed), block.text
                 continue
             before = _subscriptions(ports.http)
             program = stack.enter_context(terminal.running(block))
