@@ -99,7 +99,7 @@ def site(build: Build) -> None:
 
 
 def _take_pictures(build: Build) -> None:
-    """Those that tests left in the checkout: a tag has none. Raises BuildError without them."""
+    """Copy the pictures that tests left in the checkout: a tag has none. Raises BuildError."""
     made = build.checkout / SCREENSHOTS
     names = named(path.read_text("utf-8") for path in build.sources.rglob("*.md"))
     if lacking := missing(names, made):

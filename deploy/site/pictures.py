@@ -30,7 +30,7 @@ def named(texts: Iterable[str]) -> set[str]:
 
 
 def missing(names: Iterable[str], made: Path) -> list[str]:
-    """Those that no test has made yet in the folder of pictures."""
+    """The names that no test has made a picture of yet, in the folder of pictures."""
     return sorted(name for name in names if not (made / name).is_file())
 
 
