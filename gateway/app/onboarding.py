@@ -15,7 +15,6 @@ from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
 from gateway.admin.onboarding.trial import Writing
 from gateway.app.reception import Reception
 from gateway.config.settings import Config
-from gateway.exchange.homeassistant.topics import Topics
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.profiles import Profiles
@@ -64,18 +63,17 @@ def external_listener(
     settings: ExternalSettings,
     onboarding: Onboarding,
     now: Callable[[], datetime],
-    announced: Topics | None = None,
+    is_taken: Callable[[str], bool],
 ) -> ExternalListener:
     """What hears announcements, and the topics that are collected, at an external broker.
 
-    What we announce ourselves is not heard, though the broker had taken our mark off.
+    What we tell ourselves `is_taken`, and not heard, though the broker had taken our mark off.
     """
     discovery, own = config.discovery, f"{config.mqtt.sparql_topic}/"
     filters = announcement_filters(frozenset(discovery.families)) | frozenset(discovery.collect)
 
     def observe(message: Message) -> None:
-        is_ours = announced is not None and announced.is_ours(message.topic)
-        if not is_ours and not message.topic.startswith(own):  # requests have tokens in them
+        if not is_taken(message.topic) and not message.topic.startswith(own):  # tokens are in those
             onboarding.observe(message)
 
     return ExternalListener(settings, filters, observe, now)

@@ -88,7 +88,7 @@ def begin_telling(config: Config, stages: Stages, http_port: int) -> None:
     host = "localhost" if is_loopback(config.http.host) else own_address() or config.http.host
     scheme = "http" if config.tls.mode == "off" else "https"
     root = f"{scheme}://{host}:{http_port}{PATH}"
-    stages.told.begin(stages.broker.tell, stages.broker.listens, root)
+    stages.told.begin(stages.broker, root)
     stages.reception.ingest.on_records(stored=stages.told.stored)
 
 

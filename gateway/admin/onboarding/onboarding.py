@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from adapters.registry import Registry
 from adapters.values.mapping import MappingError
@@ -61,6 +61,7 @@ from gateway.admin.onboarding.unread import guessed, unread
 from gateway.admin.onboarding.violations import Violation, violations
 from gateway.engine import Engine
 from gateway.errors import (
+    ConflictError,
     GatewayError,
     InvalidMappingError,
     NotFoundError,
@@ -68,7 +69,7 @@ from gateway.errors import (
     TooManyRequestsError,
 )
 from gateway.ingest.mappings import MappingTable, mapping_of
-from gateway.rdf.delta import Delta
+from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.scheduler.scheduler import Scheduler
 
@@ -290,6 +291,27 @@ class Onboarding:
             return replacing(engine, wanted, Author.now(identity, Kind.APPLY))
 
         return await self._change(decide)
+
+    async def declare(
+        self, mappings: Sequence[Mapping[str, object]], quads: Sequence[Quad], identity: str
+    ) -> None:
+        """Add mappings and quads, as the store gives them back, as one change or none.
+
+        Raises as `apply` does; ConflictError too where a mapping is there just as it is wanted.
+        """
+
+        def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
+            said = InStore(engine)
+            wanted = Edits(add=mappings).wanted(said)
+            for node in wanted:
+                if said.of(node):
+                    raise ConflictError(f"there is a mapping {node.value} already", "use that one")
+            require_good(said, wanted)
+            delta, change = replacing(engine, wanted, Author.now(identity, Kind.APPLY))
+            besides = engine.store.missing(quads)
+            return quads_delta([*delta.added, *besides], delta.removed), change
+
+        await self._change(decide)
 
     async def undo(self, number: str, identity: str, *, force: bool) -> MappingChange | None:
         """Take a change back; None where it is already. Raises NotFoundError, ConflictError."""

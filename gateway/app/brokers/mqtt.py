@@ -63,6 +63,10 @@ class BrokerLink(Protocol):
         """Where the broker is reached."""
         ...
 
+    def names(self, level: str) -> bool:
+        """Whether somebody may listen to topics that begin with a level; in any thread."""
+        ...
+
     def listens(self, topic: str) -> bool:
         """Whether somebody may listen to a topic; on another broker that is not known."""
         ...

@@ -67,6 +67,11 @@ class OtherBroker:
         reached = external_alarms(self.publisher, address, _START_IT)
         return lambda: (*reached(), *beside.conditions())
 
+    def names(self, level: str) -> bool:
+        """That broker knows."""
+        del level
+        return self.publisher.is_connected
+
     def listens(self, topic: str) -> bool:
         """That broker knows."""
         del topic
@@ -100,7 +105,7 @@ class OtherBroker:
                 self._dialled,
                 context.onboarding,
                 context.clocks.now,
-                context.announced,
+                context.is_taken,
             )
             async with AsyncExitStack() as stack:
                 for each in (context.subscribing.over(self._dialled), commands, listener):

@@ -68,6 +68,10 @@ class OwnBroker:
         """Limits of the broker that bite."""
         return embedded_alarms(self.broker, self._context.config.mqtt.connections)
 
+    def names(self, level: str) -> bool:
+        """Whether a client has subscribed to a filter that begins with it."""
+        return self.broker.names(level)
+
     def listens(self, topic: str) -> bool:
         """Whether a client has subscribed to it."""
         return self.broker.listens(topic)

@@ -61,16 +61,16 @@ async def serving(
         warnings = alarming.mappings.of_update
         sparql = SparqlGates(stages, pool, config, security.guard, warnings)
         elements = elements_gate(stages, pool, security.guard, limits)
-        http: list[BaseRoute] = [
+        sensorthings = sensorthings_served(config, stages, pool, security.guard, clocks)
+        http: list[BaseRoute] = [  # looked through from the first: those of programs stand before
             *sparql.routes(),
+            *await open_.enter_async_context(sensorthings),
             *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
             *json_interface(stages, health, pool, security, config).routes(),
             *PageGate(STATIC).routes(),
             *flow.routes(),
         ]
-        sensorthings = sensorthings_served(config, stages, pool, security.guard, clocks)
-        http += await open_.enter_async_context(sensorthings)
         upgraded = (WebSocketGate(subscribers), streams, security)
         sockets = [route for gate in upgraded for route in gate.routes()]
         server = security.server(server_settings(config))

@@ -69,10 +69,17 @@ class Page:
 
 
 class Answering:
-    """Answers one request; `look` raises where nobody waits for it any more."""
+    """Answers one request.
+
+    `look` is told how long it is so far, and raises where that is too much, or nobody waits for it.
+    """
 
     def __init__(
-        self, index: Index, entities: Entities, ask: Ask, look: Callable[[], None] = lambda: None
+        self,
+        index: Index,
+        entities: Entities,
+        ask: Ask,
+        look: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._index = index
         self._entities = entities
@@ -80,6 +87,7 @@ class Answering:
         self._look = look
         self._asked: dict[Asked, Matches] = {}
         self._made = 0
+        self._characters = 0
 
     def target(self, path: ResourcePath) -> Target:
         """Where a path leads. Raises NotFoundError, BadRequestError."""
@@ -121,21 +129,22 @@ class Answering:
 
     def entity(self, of: Set, key: Key, options: Options) -> str:
         """An entity as JSON, with what is expanded of it. Raises a GatewayError."""
-        require_selectable(of, options)
+        require_known(of, options)
         return self._text(of, key, options)
 
     def collection(self, target: Target, options: Options) -> tuple[Page, list[str]]:
         """A page of a collection as JSON, with what is expanded of each. Raises a GatewayError."""
-        require_selectable(target.set, options)
+        require_known(target.set, options)
         page = self.page(target.set, target.keys, options)
         return page, [self._text(target.set, key, options) for key in page.keys]
 
     def page(self, of: Set, keys: tuple[Key, ...] | None, options: Options) -> Page:
         """Which entities a collection has on this page, in their order."""
+        self._look(self._characters)  # each collection may be long, and be put in order
         found = self._ordered(of, self._filtered(of, keys, options), options)
         top = PAGE if options.top is None else options.top
         chosen = found[options.skip : options.skip + top]
-        has_more = options.skip + top < len(found)
+        has_more = 0 < top < len(found) - options.skip
         return Page(chosen, len(found) if options.count else None, has_more)
 
     def _filtered(self, of: Set, keys: tuple[Key, ...] | None, options: Options) -> tuple[Key, ...]:
@@ -192,21 +201,21 @@ class Answering:
         self._made += 1
         if self._made > BOUNDS.entities:
             raise too_much("entities of an answer", BOUNDS.entities)
-        if not self._made % 64:
-            self._look()
         text = self._entities.text(of, key, options.select)
+        self._characters += len(text)
+        if not self._made % 64:
+            self._look(self._characters)
         if not options.expand:
             return text
-        parts = [text[:-1]] if text != "{}" else ["{"]
+        members = [] if text == "{}" else [text[1:-1]]
         for expansion in options.expand:
-            parts += self._expanded(of, key, expansion)
-        return ",".join(parts).replace("{,", "{", 1) + "}"
+            members += self._expanded(of, key, expansion)
+        return f"{{{','.join(members)}}}"
 
     def _expanded(self, of: Set, key: Key, expansion: Expansion) -> Iterator[str]:
         """The members by which an expansion adds to an entity."""
         name, options = expansion.name, expansion.options
         led = related(of, name)
-        require_selectable(led.set, options)
         if not led.is_many:
             other = one_of(self._index, key, name)
             text = "null" if other is None else self._text(led.set, other, options)
@@ -228,14 +237,14 @@ def next_link(address: str, options: Options) -> str:
     return f"{address}?{written(replace(options, skip=options.skip + top))}"
 
 
-def require_selectable(of: Set, options: Options) -> None:
-    """Raise BadRequestError where something is selected or expanded that there is not."""
+def require_known(of: Set, options: Options) -> None:
+    """Raise BadRequestError where something is selected or expanded, however deep, that is not."""
     known = {"id", ID, "@iot.selfLink", *TYPES[of].properties, *TYPES[of].related}
     for each in options.select:
         if each not in known:
             raise wrong("$select", f"{of.value} have no {each[:80]!r}", ", ".join(sorted(known)))
     for expansion in options.expand:
-        related(of, expansion.name)
+        require_known(related(of, expansion.name).set, expansion.options)
 
 
 def ids_of(expression: Expression | None) -> Sequence[str] | None:

@@ -23,6 +23,9 @@ class Set(Enum):
     OBSERVATIONS = "Observations"
     FEATURES_OF_INTEREST = "FeaturesOfInterest"
 
+    __hash__ = object.__hash__
+    """Each is there once; that of Enum is made anew of the name each time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Related:

@@ -77,6 +77,11 @@ class Past:
         return not (is_plain and self._needed <= len(self.kept))
 
     @property
+    def may_have_more(self) -> bool:
+        """Whether the journal may have what is behind a page of what the store keeps."""
+        return self.options.top != 0 and self._needed >= len(self.kept)
+
+    @property
     def _needed(self) -> int:
         """How many of the first are needed."""
         return self.options.skip + (PAGE if self.options.top is None else self.options.top)
@@ -98,7 +103,8 @@ class Past:
         found = self._in_order()
         chosen = found[self.options.skip : self._needed]
         total = len(found) if self.options.count else None
-        return PastPage(chosen, total, self._needed < len(found), tuple(damaged))
+        has_more = self.options.top != 0 and self._needed < len(found)
+        return PastPage(chosen, total, has_more, tuple(damaged))
 
     def _stretches(self) -> Iterator[Stretch]:
         window, before, looked_at = window_of(self.options.filter), None, 0

@@ -23,8 +23,7 @@ def one_of(index: Index, key: Key, name: str) -> Key | None:
 def many_of(index: Index, of: Set, key: Key, name: str) -> tuple[Key, ...]:
     """The entities that a navigation to several leads to, in the order of their set."""
     if isinstance(key, tuple):
-        stream = index.stream(key)
-        return tuple(each.iri for each in stream.seen) if stream else ()
+        return tuple([each.iri for each in index.seen_of(key)])
     match of, name:
         case Set.FEATURES_OF_INTEREST, _:
             return _observations(index, key)

@@ -87,6 +87,17 @@ def _compiled(of: Set, shape: Shape) -> tuple[str, ...]:
     return tuple(_Translation(of, place).text(shape) for place in range(len(ROOTS[of])))
 
 
+def _operands(chain: Binary) -> Iterator[Expression]:
+    """What stands between the same words, side by side: `a or b or c` nests to the left."""
+    operands = [chain.right]
+    left = chain.left
+    while isinstance(left, Binary) and left.operator == chain.operator:
+        operands.append(left.right)
+        left = left.left
+    yield left
+    yield from reversed(operands)
+
+
 class _Translation:
     """Makes the text for one way in which entities of a set stand in the graph."""
 
@@ -118,8 +129,8 @@ class _Translation:
     def _truth(self, expression: Expression) -> str:
         """An expression that is true or false, and never fails."""
         match expression:
-            case Binary(operator="and" | "or" as word, left=left, right=right):
-                return f"({self._truth(left)} {_LOGIC[word]} {self._truth(right)})"
+            case Binary(operator="and" | "or" as word):
+                return f"({f' {_LOGIC[word]} '.join(map(self._truth, _operands(expression)))})"
             case Unary(operator="not", operand=operand):
                 return f"(!{self._truth(operand)})"
         return self._leaf(expression, {})

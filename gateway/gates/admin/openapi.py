@@ -18,7 +18,8 @@ from gateway.windows.window import OUTPUTS
 
 _TITLE = "sosa-gateway"
 _DESCRIPTION = (
-    "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, subscriptions, delayed UPDATEs, mappings. "
+    "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, subscriptions, delayed UPDATEs, mappings, OGC "
+    "SensorThings API. "
     "Every path is also served below /secure. /subscribe is a WebSocket too, where SPARQL 1.1 "
     "Subscribe is spoken."
 )
@@ -123,6 +124,37 @@ _OVER_GATEWAYS: Sequence[Json] = (
     },
 )
 
+_STA_OPTIONS: Sequence[Json] = tuple(
+    {"name": f"${name}", "in": "query", "description": what, "schema": schema}
+    for name, what, schema in (
+        ("filter", "which entities: an expression of OData", _TEXT),
+        ("orderby", "expressions, each with asc or desc", _TEXT),
+        ("select", "names of properties", _TEXT),
+        ("expand", "related entities, each with options in parentheses", _TEXT),
+        ("top", "how many", _COUNT),
+        ("skip", "how many are left out", _COUNT),
+        ("count", "whether all are counted", {"type": "string", "enum": ["true", "false"]}),
+        ("resultFormat", "", {"type": "string", "enum": ["dataArray", "GeoJSON"]}),
+    )
+)
+_STA_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "description": "what is wrong; a text where the request did not get to the service",
+            "anyOf": [
+                _TEXT,
+                {
+                    "type": "object",
+                    "required": ["code", "message"],
+                    "properties": {"code": _TEXT, "message": _TEXT},
+                },
+            ],
+        }
+    },
+}
+
 
 @cache
 def document() -> Json:
@@ -139,6 +171,7 @@ def document() -> Json:
         **_elements(),
         **_subscribe(),
         **_explain(),
+        **_sensorthings(),
         **_operations(),
         **_oauth(),
     }
@@ -267,6 +300,32 @@ def _explain() -> Json:
             "get": _operation(summary, [text, *names], answers, ERRORS),
             "post": _operation(summary, names, answers, ERRORS) | body,
         }
+    }
+
+
+def _sensorthings() -> Json:
+    """OGC SensorThings API 1.1, section 9; errors of its own are OData's (docs/sensorthings.md)."""
+    path: Json = {
+        "name": "resource",
+        "in": "path",
+        "required": True,
+        "description": "a set, an entity, or what is behind it: Datastreams('ID')/Observations",
+        "schema": _TEXT | {"minLength": 1},
+    }
+    told = {"200": _answer("it", ["application/json", "application/geo+json", "text/plain"])}
+    made = {"201": _answer("made and committed", ["application/json"], {})}
+    errors = (*ERRORS, 404)
+    root = _operation("SensorThings: the sets, and what is supported", (), told, errors)
+    get = _operation("SensorThings: a resource", [path, *_STA_OPTIONS], told, errors)
+    post = _operation("SensorThings: create in a collection", [path], made, (*errors, 409))
+    for each in (root, get, post):
+        for status in (*errors, 409):
+            if answer := each["responses"].get(str(status)):
+                answer["content"]["application/json"] = {"schema": _STA_ERROR}
+    body = _body({"application/json": {"schema": {"type": ["object", "array"]}}})
+    return {
+        "/sta/v1.1": {"get": root},
+        "/sta/v1.1/{resource}": {"get": get, "post": post | body},
     }
 
 

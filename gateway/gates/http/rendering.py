@@ -71,17 +71,21 @@ class BoundedBody(BytesIO):
         if not self.look():
             raise QueryTimeoutError(self._limits.timeout_s)
 
+    def require_room(self, more: int) -> None:
+        """Raise TooLargeError where so many bytes more would be too many."""
+        if self.tell() + more > self._limits.result_bytes:
+            raise TooLargeError(
+                f"the result is longer than {self._limits.result_bytes} bytes",
+                "ask for less at once: use LIMIT and OFFSET, or $top and $skip",
+            )
+
     def look(self) -> bool:
         """Whether there is time left, and somebody who waits."""
         return time.monotonic() < self._deadline
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]  # pyoxigraph writes bytes
         """Raises TooLargeError, QueryTimeoutError."""
-        if self.tell() + len(data) > self._limits.result_bytes:
-            raise TooLargeError(
-                f"the result is longer than {self._limits.result_bytes} bytes",
-                "use LIMIT and OFFSET",
-            )
+        self.require_room(len(data))
         if time.monotonic() > self._deadline:
             raise QueryTimeoutError(self._limits.timeout_s)
         return super().write(data)

@@ -11,6 +11,7 @@ from typing import Any
 from pyoxigraph import Quad
 
 from gateway.engine import QueryRequest
+from gateway.errors import SparqlSyntaxError, TooComplexError
 from gateway.exchange.sensorthings.answering import Matches
 from gateway.exchange.sensorthings.index import Key
 from gateway.exchange.sensorthings.ordering import Value
@@ -35,14 +36,16 @@ class Asking:
 
     def of_store(self, asked: Asked) -> Matches:
         """What the store has. Raises a GatewayError."""
-        return self._matches(
-            asked,
-            lambda text: (
-                self._pool.rendered(
-                    QueryRequest(text, rights=self._rights), _RESULTS, self._body
-                ).body
-            ),
-        )
+        return self._matches(asked, self._answered)
+
+    def _answered(self, text: str) -> bytes:
+        """What the pool answers to a text of ours, which can be wrong only by being too deep."""
+        query = QueryRequest(text, rights=self._rights)
+        try:
+            return self._pool.rendered(query, _RESULTS, self._body).body
+        except SparqlSyntaxError as error:
+            what = f"$filter and $orderby become SPARQL that is too deep, at column {error.column}"
+            raise TooComplexError(what, "ask for less at once") from error
 
     def of_quads(self, asked: Asked, quads: Iterable[Quad]) -> Matches:
         """What these quads have, for the history. Raises a GatewayError."""

@@ -15,7 +15,7 @@ from gateway.exchange.sensorthings.answering import (
     Answering,
     Target,
     next_link,
-    require_selectable,
+    require_known,
 )
 from gateway.exchange.sensorthings.entities import Document, Entities, json_text, selected
 from gateway.exchange.sensorthings.index import Index, Key
@@ -30,6 +30,9 @@ from gateway.journal.history import LastTimes, Stretch, Window, stretch
 from gateway.journal.reading import record_at
 from gateway.journal.record import Position
 from gateway.rdf.rights import Rights
+
+_PARSED = 8
+"""JSON that is parsed again takes so many times the memory of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def answer(
         options = replace(options, select=(SELF_LINK,), expand=())
     entities = Entities(service.index, root)
     asking = Asking(service.pool, rights, body)
-    check = partial(look, service.pool, body)
+    weight = _PARSED if options.result_format == "GeoJSON" else 1
+    check = partial(look, service.pool, body, weight)
     answering = Answering(service.index, entities, asking.of_store, check)
     try:
         target = answering.target(path)
@@ -80,7 +84,7 @@ def answer(
     past = _past(service, target, options, asking, check)
     if past is not None and past.is_needed:
         return telling.history(target, past)
-    return telling.collection(target)
+    return telling.collection(target, may_have_more=past is not None and past.may_have_more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +123,11 @@ class _Telling:
         text = value if isinstance(value, str) else encoding.encoded(value).decode()
         return Answer("text/plain; charset=utf-8", text.encode("utf-8", "backslashreplace"))
 
-    def collection(self, target: Target) -> Answer:
-        """A page of what the store has."""
+    def collection(self, target: Target, *, may_have_more: bool = False) -> Answer:
+        """A page of what the store has; where the journal `may_have_more`, it leads there."""
         page, texts = self.answering.collection(target, self.options)
-        following = next_link(target.address, self.options) if page.has_more else None
+        has_more = page.has_more or may_have_more
+        following = next_link(target.address, self.options) if has_more else None
         if self.options.result_format == "GeoJSON":
             told = zip(page.keys, texts, strict=True)
             features = encoding.features(self.entities, target.set, told, following)
@@ -142,7 +147,7 @@ class _Telling:
     def history(self, target: Target, past: Past) -> Answer:
         """A page of what store and journal have of a Datastream."""
         options = self.options
-        require_selectable(target.set, options)
+        require_known(target.set, options)
         if options.expand or options.result_format == "GeoJSON":
             raise BadRequestError(
                 "what the journal has is told without $expand, and not as GeoJSON",
@@ -208,7 +213,8 @@ def _past(
     return Past(key, kept, options, service.index.observations, read, asking.of_quads)
 
 
-def look(pool: QueryPool, body: BoundedBody) -> None:
-    """Raise QueryTimeoutError where the time is over, or nobody waits."""
+def look(pool: QueryPool, body: BoundedBody, weight: int, characters: int = 0) -> None:
+    """Raise TooLargeError, and QueryTimeoutError where the time is over, or nobody waits."""
+    body.require_room(weight * characters)
     if not body.look():
         raise QueryTimeoutError(pool.time_s)

@@ -5,7 +5,8 @@ is never a reading: `is_ours` keeps its topics from ingest, on whatever broker. 
 SensorThings API Part 1: Sensing, version 1.1, section 14.3.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from adapters.values.observation import StreamKey
 from gateway.exchange.sensorthings.encoding import encoded
@@ -18,10 +19,21 @@ from gateway.runtime.loop_calls import LoopCalls
 
 _TOPICS_REMEMBERED = 20_000
 
-Tell = Callable[[str, bytes], bool]
-"""Publishes; False where nobody is told."""
 
-Listens = Callable[[str], bool]
+class Broker(Protocol):
+    """Where it is told, as `gateway.app.brokers.mqtt.BrokerLink` has it."""
+
+    def names(self, level: str) -> bool:
+        """Whether somebody may listen to topics that begin with a level; in any thread."""
+        ...
+
+    def listens(self, topic: str) -> bool:
+        """Whether it is worth writing a message."""
+        ...
+
+    def tell(self, topic: str, payload: bytes) -> bool:
+        """Publish; False where nobody is told."""
+        ...
 
 
 class Telling:
@@ -44,33 +56,33 @@ class Telling:
         self._loop_calls = loop_calls
         self.counted = counted
         self._topics: dict[StreamKey, str] = {}
-        self._tell: Tell | None = None
-        self._listens: Listens = _everybody
+        self._level = "" if prefix is None else prefix.partition("/")[0]
+        self._broker: Broker | None = None
         self._root = ""
 
     def is_ours(self, topic: str) -> bool:
         """Whether only the gateway tells on a topic."""
         return self._has_topics and topic.startswith(self._begin)
 
-    def begin(self, tell: Tell, listens: Listens, root: str) -> None:
-        """Tell from now on; `listens` says whether it is worth writing a message."""
-        self._tell, self._listens, self._root = tell, listens, root
+    def begin(self, broker: Broker, root: str) -> None:
+        """Tell from now on."""
+        self._broker, self._root = broker, root
 
     def stored(self, records: Sequence[Record]) -> None:
-        """Have them told soon; in the scheduler's thread."""
-        if self._tell is not None:
-            self._loop_calls.call(self._told, records)
+        """Have them told soon; in the scheduler's thread. Where nobody listens it costs a look."""
+        broker = self._broker
+        if broker is not None and broker.names(self._level):
+            self._loop_calls.call(self._told, broker, records)
 
-    def _told(self, records: Sequence[Record]) -> None:
-        assert self._tell is not None  # noqa: S101
+    def _told(self, broker: Broker, records: Sequence[Record]) -> None:
         for record in records:
             stream = record.observation.stream
             topic = self._topic(stream)
-            if not self._listens(topic):
+            if not broker.listens(topic):
                 continue
             seen = seen_in(record, self._observations)
             document = past_observation(self._root, self._observations, stream, seen)
-            self.counted.told += self._tell(topic, encoded(document))
+            self.counted.told += broker.tell(topic, encoded(document))
 
     def _topic(self, stream: StreamKey) -> str:
         found = self._topics.get(stream)
@@ -80,8 +92,3 @@ class Telling:
             id_ = digest("\n".join(stream))
             found = self._topics[stream] = f"{self._begin}Datastreams('{id_}')/Observations"
         return found
-
-
-def _everybody(topic: str) -> bool:
-    del topic
-    return True

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from adapters.values.message import Message
 from adapters.values.observation import StreamKey
-from gateway.admin.onboarding.edits import Edits
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.engine import UpdateRequest
 from gateway.errors import (
@@ -35,6 +34,8 @@ from gateway.ingest.inbox import Delivery, Inbox, Outcome
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.sosa import Identity
 from gateway.journal.record import micros
+from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.runtime.clocks import Clocks
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import Capability
@@ -93,14 +94,21 @@ class Writing:
         return index.id_of(Set.LOCATIONS, location)
 
     async def _made(self, creation: Creation, caller: Caller) -> None:
-        if creation.mappings:
-            caller.principal.require(Capability.MAPPINGS)
-        rights = caller.principal.policy.update_rights
-        identity = caller.principal.identity
-        text = insertion(creation.quads)
-        await self.scheduler.update(UpdateRequest(text, rights=rights, owner=identity))
-        if creation.mappings:
-            await self.onboarding.apply(Edits(add=creation.mappings), identity)
+        """Write all of it as one change; nothing of it where that is refused."""
+        principal = caller.principal
+        rights, identity = principal.policy.update_rights, principal.identity
+        if not creation.mappings:
+            text = insertion(creation.quads)
+            await self.scheduler.update(UpdateRequest(text, rights=rights, owner=identity))
+            return
+        principal.require(Capability.MAPPINGS)
+        if not rights.may_write(DEFAULT_GRAPH):
+            raise ForbiddenError(
+                "this needs the right to write the default graph, where its entities are",
+                "ask the gateway's administrator for --update default",
+            )
+        quads = [canonical_quad(each) for each in creation.quads]
+        await self.onboarding.declare(creation.mappings, quads, identity)
 
     async def observation(
         self, stream: StreamKey, payload: bytes, index: Index, caller: Caller

@@ -60,7 +60,8 @@ class ExpressionParser:
         Raises BadRequestError, TooComplexError.
         """
         left = self._unary()
-        while operator := self._scanner.word(lambda name: _PRECEDENCE.get(name, 0) >= least):
+        while _PRECEDENCE.get(self._scanner.next_name, 0) >= least:
+            operator = self._scanner.name()
             self._count()
             left = Binary(operator, left, self.expression(_PRECEDENCE[operator] + 1))
         return left
@@ -75,7 +76,8 @@ class ExpressionParser:
         if self._depth > BOUNDS.depth:
             raise too_much(f"{self._place}: depth", BOUNDS.depth)
         here = self._scanner.here
-        if here == "n" and self._scanner.word("not".__eq__):
+        if here == "n" and self._scanner.next_name == "not":
+            self._scanner.name()
             self._count()
             found: Expression = Unary("not", self._unary())
         elif here == "-":

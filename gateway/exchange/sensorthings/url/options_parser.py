@@ -14,11 +14,16 @@ from gateway.exchange.sensorthings.url.bounds import BOUNDS, too_much, wrong
 from gateway.exchange.sensorthings.url.expression_parser import ExpressionParser
 from gateway.exchange.sensorthings.url.scanner import Scanner
 from gateway.exchange.sensorthings.url.syntax import NO_OPTIONS, Expansion, Kind, Options, Order
+from gateway.runtime.text_cache import remembered
 
 _MOST_SKIPPED = 10**9
+_REMEMBERED = 1 << 17
+"""Characters of the query strings whose options are kept: a panel asks the same again and again."""
+_DIRECTIONS = frozenset({"asc", "desc", "ASC", "DESC"})
 FORMATS = ("dataArray", "GeoJSON")
 
 
+@remembered(_REMEMBERED)
 def parse_options(query: str) -> Options:
     """The options of a query string, percent-encoded. Raises BadRequestError, TooComplexError.
 
@@ -91,8 +96,8 @@ class _Reader:
 
     def _order(self) -> Order:
         expression = ExpressionParser(self.scanner, "$orderby").expression()
-        word = self.scanner.word({"asc", "desc", "ASC", "DESC"}.__contains__)
-        return Order(expression, word.lower() == "desc")
+        direction = self.scanner.name() if self.scanner.next_name in _DIRECTIONS else ""
+        return Order(expression, direction.lower() == "desc")
 
     def select(self, options: Options) -> Options:
         """Names of properties."""

@@ -32,9 +32,11 @@ _LITERALS = (
     ("string", r"'(?:[^']|'')*'"),
     ("number", r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|INF|NaN"),
 )
-_LITERAL = re.compile("|".join(f"(?P<{name}>{text})(?![\\w.:])" for name, text in _LITERALS))
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NAME = re.compile(r"@?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*(?:@[A-Za-z_][\w.]*)?")
+_BLANKS = r"[ \t\r\n]*"
+_ANY_LITERAL = "|".join(f"(?P<{name}>{text})(?![\\w.:])" for name, text in _LITERALS)
+_LITERAL = re.compile(f"(?:{_ANY_LITERAL}){_BLANKS}")
+_SPACE = re.compile(_BLANKS)
+_NAME = re.compile(rf"(@?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*(?:@[A-Za-z_][\w.]*)?){_BLANKS}")
 _WORD = re.compile(r"[^\s,;()']{1,40}|.", re.DOTALL)
 
 
@@ -48,6 +50,9 @@ class Scanner:
         self._text = text
         self._place = place
         self._at = _after_space(text, 0)
+        self._named_at = -1
+        self._name = ""
+        self._behind = 0
 
     @property
     def is_at_end(self) -> bool:
@@ -71,33 +76,35 @@ class Scanner:
         if not self.take(mark):
             raise self.error(f"{mark!r} is missing")
 
-    def name(self) -> str:
-        """A name, "" where none stands here; a function's has dots, an annotation an @."""
-        match = _NAME.match(self._text, self._at)
-        if match is None:
-            return ""
-        self._at = _after_space(self._text, match.end())
-        return match[0]
+    @property
+    def next_name(self) -> str:
+        """The name that stands here, "" where none does; a function's has dots, an annotation an @.
 
-    def word(self, words: Callable[[str], bool]) -> str:
-        """A name that is one of some words, "" where it is not."""
-        match = _NAME.match(self._text, self._at)
-        if match is None or not words(match[0]):
-            return ""
-        self._at = _after_space(self._text, match.end())
-        return match[0]
+        Read once however often it is asked for, as for each precedence of an operator.
+        """
+        if self._named_at != self._at:
+            match = _NAME.match(self._text, self._at)
+            self._named_at = self._at
+            self._name, self._behind = ("", self._at) if match is None else (match[1], match.end())
+        return self._name
+
+    def name(self) -> str:
+        """The same, and it is passed."""
+        found = self.next_name
+        self._at = self._behind
+        return found
 
     def literal(self) -> Constant | None:
         """A literal, None where none stands here. Raises BadRequestError for one out of range."""
         match = _LITERAL.match(self._text, self._at)
         if match is None:
             return None
-        made = _MADE[str(match.lastgroup)]
+        kind = str(match.lastgroup)
         try:
-            constant = made(match[0])
+            constant = _MADE[kind](match[kind])
         except (ValueError, OverflowError) as error:
-            raise self.error(f"{match[0][:80]} is out of range") from error
-        self._at = _after_space(self._text, match.end())
+            raise self.error(f"{match[kind][:80]} is out of range") from error
+        self._at = match.end()
         return constant
 
     def error(self, what: str) -> BadRequestError:
@@ -108,6 +115,8 @@ class Scanner:
 
 
 def _after_space(text: str, at: int) -> int:
+    if text[at : at + 1] not in " \t\r\n":
+        return at
     match = _SPACE.match(text, at)
     return match.end() if match else at
 

@@ -150,6 +150,13 @@ class EmbeddedBroker:
             raise BadRequestError(f"QoS {qos} does not exist")
         self._broker.exchange.route(Publish(topic, payload, qos, retain, expires_s=expires_s))
 
+    def names(self, level: str) -> bool:
+        """Whether somebody has subscribed to a filter that begins with this level; in any thread.
+
+        Without one nobody `listens` to a topic that begins with it.
+        """
+        return self._broker.names(level)
+
     def listens(self, topic: str) -> bool:
         """Whether somebody may have it who named the first level of the topic in a filter."""
         level = topic.partition("/")[0] + "/"

@@ -174,6 +174,10 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             for state in (state_of(session),)
         ]
 
+    def names(self, level: str) -> bool:
+        """Whether a filter begins with this level; in any thread."""
+        return self._subscribers.names(level)
+
     def listeners(self, topic: str) -> list[SessionState]:
         """The sessions, connected or not, that what is published to a topic is for."""
         return [

@@ -4,6 +4,7 @@ Place: subscription table → `Subscribers` → fan-out. amqtt looks through all
 one client with many of them would slow everybody's messages.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from amqtt.session import Session
@@ -21,6 +22,7 @@ class Subscribers:
         self._table = table
         self._filters = TopicTrie[str]()
         self._known: set[str] = set()
+        self._levels: Counter[str] = Counter()
         self._remembered: dict[str, list[tuple[SessionState, int]]] = {}
 
     def changed(self, topic_filter: str) -> None:
@@ -29,10 +31,19 @@ class Subscribers:
         is_there = bool(self._table.get(topic_filter))
         if is_there and topic_filter not in self._known:
             self._known.add(topic_filter)
+            self._levels[_first_level(topic_filter)] += 1
             self._filters.insert(TopicFilter.parse(topic_filter), topic_filter)
         elif not is_there and topic_filter in self._known:
             self._known.remove(topic_filter)
+            level = _first_level(topic_filter)
+            self._levels[level] -= 1
+            if not self._levels[level]:
+                del self._levels[level]
             self._filters.remove(TopicFilter.parse(topic_filter), topic_filter)
+
+    def names(self, level: str) -> bool:
+        """Whether a filter begins with this level; in any thread."""
+        return level in self._levels
 
     def of(self, topic: str) -> list[tuple[SessionState, int]]:
         """Each session once, with its highest QoS; remembered until a subscription changes."""
@@ -50,3 +61,7 @@ class Subscribers:
                 _, known = found.get(session.client_id, (None, 0))
                 found[session.client_id] = (state_of(session), max(qos, known))
         return list(found.values())
+
+
+def _first_level(topic_filter: str) -> str:
+    return topic_filter.partition("/")[0]

@@ -78,10 +78,18 @@ def mosquitto_of(config: Config) -> Iterator[Program]:
 
 
 class Person:
-    """A client of MQTT 5 with a name; a context manager. `code` is the answer to its CONNECT."""
+    """A client with a name, of MQTT 5 unless it is said otherwise; a context manager.
+
+    `code` is the answer to its CONNECT.
+    """
 
     def __init__(
-        self, port: int, user: str = "", password: str = "", tls: ssl.SSLContext | None = None
+        self,
+        port: int,
+        user: str = "",
+        password: str = "",
+        tls: ssl.SSLContext | None = None,
+        protocol: MQTTProtocolVersion = MQTTProtocolVersion.MQTTv5,
     ) -> None:
         self.code = -1
         self._port = port
@@ -89,7 +97,7 @@ class Person:
         self._answers: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._received: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
         self.ended = threading.Event()
-        client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        client = Client(CallbackAPIVersion.VERSION2, protocol=protocol)
         if user:
             client.username_pw_set(user, password)
         if tls is not None:
