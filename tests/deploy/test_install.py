@@ -67,7 +67,7 @@ class Machine:
         """Packages with their sums beside the script."""
         for version in versions:
             (self.dist / f"sosa-gateway_{version}_arm64.deb").write_text(version)
-        complete(self.dist)
+        complete(self.dist, self.dist.glob("*.deb"))
 
     def install(self, *options: str) -> subprocess.CompletedProcess[str]:
         self._notes.write_text("")

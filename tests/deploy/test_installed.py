@@ -56,7 +56,7 @@ def test_it_installs_starts_and_leaves(suite: str, tmp_path: Path) -> None:
 
 def test_the_script_takes_over_an_installation_by_hand(tmp_path: Path) -> None:
     package = built("bookworm", tmp_path)
-    complete(package.parent)
+    complete(package.parent, [package])
     with debian_root("bookworm", tmp_path) as root:
         shutil.copytree(package.parent, root.path / "tmp" / "dist")
         root.run("useradd", "--system", "--home-dir", DATA, "sosa-gateway")

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from deploy.raspberrypi.builder.__main__ import CHECKOUT, build_deb
 from deploy.raspberrypi.builder.archive import complete
 from deploy.raspberrypi.builder.errors import BuildError
-from deploy.raspberrypi.builder.signing import public_pem, sign
+from deploy.raspberrypi.builder.signing import public_pem
 from deploy.raspberrypi.builder.targets import RELEASES
 from tests.deploy import service_stand_in
 from tests.deploy.debian_root import DebianRoot, debian_root, host_target
@@ -79,8 +79,7 @@ class Installed:
         command = ("dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(target))
         subprocess.run(command, check=True, capture_output=True)
         shutil.rmtree(tree)
-        complete(self.dist)
-        sign(self.dist, self._key)
+        complete(self.dist, self.dist.glob("*.deb"), self._key)
 
     def upgrade(self, *words: str, status: int = 0) -> str:
         return self.root.run("/usr/bin/sosa-gateway", "upgrade", *words, status=status)

@@ -100,14 +100,15 @@ class Terminal:
             "SOSA_GATEWAY_URL": f"http://{LOOPBACK}:{ports.http}",
         }
 
-    def run(self, block: Block) -> str:
-        """What it prints; it must succeed."""
+    def run(self, block: Block, typed: str = "") -> str:
+        """What it prints; it must succeed. `typed` is what it is told when it asks."""
         done = subprocess.run(
             self._command(block),
             cwd=self.folder,
             env=self.environment,
             check=False,
             timeout=RUN_S,
+            input=typed,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

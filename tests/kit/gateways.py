@@ -286,12 +286,20 @@ def rows_of(gateway: Gateway, query: str) -> list[list[str]]:
 class Device:
     """An MQTT client; a context manager. What it subscribes is kept in `received`."""
 
-    def __init__(self, port: int, client_id: str = "device", window: int = 200) -> None:
+    def __init__(
+        self,
+        port: int,
+        client_id: str = "device",
+        window: int = 200,
+        login: tuple[str, str] | None = None,
+    ) -> None:
         self._port = port
         self._acknowledged = threading.Semaphore(0)
         self._subscribed = threading.Event()
         self._received: queue.SimpleQueue[MQTTMessage] = queue.SimpleQueue()
         self._client = Client(CallbackAPIVersion.VERSION2, client_id)
+        if login is not None:
+            self._client.username_pw_set(*login)
         self._client.max_inflight_messages_set(window)
         self._client.on_publish = lambda *_: self._acknowledged.release()
         self._client.on_subscribe = lambda *_: self._subscribed.set()

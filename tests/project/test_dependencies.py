@@ -30,6 +30,7 @@ NOT_IMPORTED = {
         "ipykernel",  # nbclient starts it
         *("import-linter", "mkdocs-material", "mypy", "ruff", "pytest-timeout", "pytest-xdist"),
         *("types-jsonschema", "types-protobuf"),
+        "setuptools",  # deploy.release calls it in a process of its own
         "sosa-gateway",
     },
 }

@@ -1,6 +1,7 @@
 """examples/*.ipynb, each from top to bottom in a kernel of its own, before a gateway that runs."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,16 @@ from tests.kit.gateways import LOOPBACK, free_port
 from tests.kit.notebooks import NOTEBOOKS, run
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("notebooks")]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of one gateway for all: each notebook has names of its own."""
+    ports = Ports(free_port(), free_port(), free_port())
+    reasoning = {"SOSA_GATEWAY_REASONING__GRAPHS": '["default"]'}
+    with gateway_process(tmp_path_factory.mktemp("gateway"), ports, settings=reasoning):
+        yield f"http://{LOOPBACK}:{ports.http}"
 
 
 @pytest.mark.parametrize(
@@ -23,13 +33,10 @@ pytestmark = pytest.mark.end_to_end
     ],
 )
 def test_a_notebook_says_what_happens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, name: str, told: list[str]
 ) -> None:
-    ports = Ports(free_port(), free_port(), free_port())
-    monkeypatch.setenv("SOSA_GATEWAY_URL", f"http://{LOOPBACK}:{ports.http}")
-    reasoning = {"SOSA_GATEWAY_REASONING__GRAPHS": '["default"]'}
-    with gateway_process(tmp_path, ports, settings=reasoning):
-        output = run(name, tmp_path)
+    monkeypatch.setenv("SOSA_GATEWAY_URL", url)
+    output = run(name, tmp_path)
     assert not [words for words in told if words not in output], output
 
 

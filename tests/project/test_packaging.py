@@ -9,10 +9,12 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import gateway
@@ -22,6 +24,7 @@ from tests.paths import ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
 PACKAGES = ("adapters", "gateway", "jsap", "ontologies", "spark_batch")
+OLDEST_PYTHON = "3.11.2"
 NOT_SOURCE = shutil.ignore_patterns(
     ".[!n]*", "__pycache__", "build", "dist", "*.egg-info", "node_modules"
 )
@@ -81,6 +84,27 @@ def test_every_dependency_is_pinned_within_its_range() -> None:
     for asked in map(Requirement, (*PROJECT["dependencies"], *extras)):
         if asked.name != PROJECT["name"]:
             assert pins[canonicalize_name(asked.name)] in asked.specifier, asked
+
+
+def test_every_pin_is_for_the_python_of_the_oldest_debian() -> None:
+    """Debian 12 has 3.11.2, and pip tells there of conflicts, not of the version that it lacks."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    pins = dict(line.split("==") for line in lines)
+    asked = {
+        name: str(metadata(name).json.get("requires_python", ""))
+        for name, pin in pins.items()
+        if is_installed(name, pin)
+    }
+    assert len(asked) > 100
+    newer = [name for name, said in asked.items() if OLDEST_PYTHON not in SpecifierSet(said)]
+    assert newer == []
+
+
+def is_installed(name: str, pin: str) -> bool:
+    try:
+        return version(name) == pin
+    except PackageNotFoundError:
+        return False
 
 
 def test_who_asks_for_an_extra_asks_for_one_that_there_is() -> None:

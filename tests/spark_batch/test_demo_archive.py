@@ -1,12 +1,15 @@
 """The archive chapter of README: from a running demo gateway to a page and a DataFrame."""
 
+import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -15,6 +18,9 @@ from pyspark.sql import SparkSession
 from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
+from tests.kit.blocks import blocks
+from tests.kit.chromium import browsers
+from tests.kit.screens import keep
 
 
 def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
@@ -49,6 +55,30 @@ def test_demo_gateway_fills_an_archive_while_it_runs(
     summary = Quality(archive, lambda _: spark).run(report=page)
     assert int(str(summary.details["streams"])) > 3
     assert "<svg" in page.read_text(encoding="utf-8")
+    if shutil.which("chromium"):
+        keep("report.png", asyncio.run(seen(page)))
+    the_pages_programs_run(spark, archive, landing)
     frame = DeltaTable(str(archive.observations.folder)).to_pandas()
     assert set(frame.gateway) == {"demo"}
     assert len(frame) >= first.rows_out
+
+
+def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path) -> None:
+    """Those in Python of docs/archive.md and docs/segments.md, as they stand there."""
+    segments = [str(path) for path in landing.rglob("*.jsonl.gz")]
+    (of_archive,), (of_segments,) = (
+        [block.text for block in blocks(page) if block.language == "python"]
+        for page in ("docs/archive.md", "docs/segments.md")
+    )
+    exec(of_archive.replace("ARCHIVE", str(archive.folder)), {"spark": spark})
+    names: dict[str, Any] = {"spark": spark, "paths": segments}
+    exec(of_segments.replace("spark.read", "rows = spark.read"), names)
+    assert names["rows"].count() > 10
+
+
+async def seen(file: Path) -> bytes:
+    """The top of a page, as a browser shows it."""
+    async with browsers() as browser:
+        page = await browser.new_page(viewport={"width": 1000, "height": 700})
+        await page.goto(file.as_uri())
+        return await page.screenshot()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deploy.raspberrypi.builder.archive import complete, pack
 from deploy.raspberrypi.builder.errors import BuildError
-from deploy.raspberrypi.builder.signing import private_key, public_pem, sign
+from deploy.raspberrypi.builder.signing import private_key, public_pem
 from deploy.raspberrypi.builder.site import add_product
 from deploy.raspberrypi.builder.targets import MACHINES, RELEASES, Target
 from deploy.raspberrypi.builder.tree import Contents, installed_kib, lay_out, site_packages
@@ -35,17 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.release_key = public_pem(key) if key else b""
         epoch = source_date_epoch(CHECKOUT)
         build = partial(build_deb, epoch=epoch, options=options)
-        for suite in options.suite:
-            for architecture in options.arch:
-                package = build(Target(suite, architecture))
-                sys.stdout.write(f"{package} {package.stat().st_size / 1e6:.1f} MB\n")
-        complete(options.output)
-        if key is not None:
-            sign(options.output, key)
+        made = [
+            told(build(Target(suite, architecture)))
+            for suite in options.suite
+            for architecture in options.arch
+        ]
+        complete(options.output, made, key)
     except BuildError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0
+
+
+def told(made: Path) -> Path:
+    """The same file, after its name and size were printed."""
+    sys.stdout.write(f"{made} {made.stat().st_size / 1e6:.1f} MB\n")
+    return made
 
 
 def _parser() -> argparse.ArgumentParser:

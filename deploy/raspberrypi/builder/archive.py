@@ -8,10 +8,13 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from deploy.raspberrypi.builder.errors import BuildError
-from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS
+from deploy.raspberrypi.builder.signing import seal
 from deploy.raspberrypi.builder.tree import (
     CONFIGURATION,
     DEBIAN,
@@ -48,17 +51,10 @@ def pack(root: Path, contents: Contents, output: Path) -> Path:
     return package
 
 
-def complete(output: Path) -> None:
-    """Put beside the packages what installs them, and the sums that it verifies; not signed."""
-    (output / SIGNATURE).unlink(missing_ok=True)
+def complete(output: Path, made: Iterable[Path], key: Ed25519PrivateKey | None = None) -> None:
+    """Put beside the packages what installs them, and the sums that it verifies (`seal`)."""
     shutil.copy(INSTALLER, output / INSTALLER.name)
-    lines = [f"{_sha256(path)}  {path.name}\n" for path in sorted(output.glob("*.deb"))]
-    (output / SUMS).write_text("".join(lines), encoding="utf-8")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    seal(output, made, key)
 
 
 def _control(root: Path, contents: Contents) -> None:

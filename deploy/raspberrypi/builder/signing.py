@@ -5,9 +5,11 @@ package, so that a device takes later releases of the same hand alone. Source: R
 RFC 8410 (its keys as PEM).
 """
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -39,6 +41,40 @@ def public_pem(key: Ed25519PrivateKey) -> bytes:
     return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
+def seal(output: Path, made: Iterable[Path], key: Ed25519PrivateKey | None) -> None:
+    """Write the sums of what was made now and, with a key, their signature.
+
+    Lines of before stay while their files are there; where a key signs, if it had signed them as
+    well. So nothing is signed because it lay in the folder.
+    """
+    file = output / SUMS
+    is_kept = file.exists() and (key is None or _is_signed(output, key))
+    lines = file.read_text(encoding="utf-8").splitlines() if is_kept else []
+    sums = {name: total for total, _, name in (line.partition("  ") for line in lines)}
+    sums = {name: total for name, total in sums.items() if (output / name).exists()}
+    sums |= {path.name: sha256(path) for path in made}
+    text = "".join(f"{total}  {name}\n" for name, total in sorted(sums.items()))
+    file.write_text(text, encoding="utf-8")
+    (output / SIGNATURE).unlink(missing_ok=True)
+    if key is not None:
+        sign(output, key)
+
+
 def sign(output: Path, key: Ed25519PrivateKey) -> None:
     """Put the signature of the sums beside them."""
     (output / SIGNATURE).write_bytes(key.sign((output / SUMS).read_bytes()))
+
+
+def sha256(path: Path) -> str:
+    """Hexadecimal, as sha256sum(1) tells it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_signed(output: Path, key: Ed25519PrivateKey) -> bool:
+    try:
+        signature = (output / SIGNATURE).read_bytes()
+        key.public_key().verify(signature, (output / SUMS).read_bytes())
+    except (FileNotFoundError, InvalidSignature):
+        return False
+    return True

@@ -17,7 +17,7 @@ import pytest
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image import base, commands
-from deploy.raspberrypi.builder.image.__main__ import _sums, main
+from deploy.raspberrypi.builder.image.__main__ import main
 from deploy.raspberrypi.builder.image.appliance import (
     DATA,
     ENABLED,
@@ -381,22 +381,6 @@ def test_imager_is_told_who_reads_its_answers() -> None:
     assert (entry["image_download_size"], entry["image_download_sha256"]) == (10, "b" * 64)
     assert entry["devices"] == ["pi3-64bit", "pi4-64bit", "pi5-64bit"]
     assert entry["release_date"] == "2023-11-14"
-
-
-def test_sums_name_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "SHA256SUMS").write_text(f"{'1' * 64}  old.img.zst\n{'2' * 64}  gone.img.zst\n")
-    for name in ("old.img.zst", "new.img.zst", "new.img"):
-        (tmp_path / name).write_text(name)
-    _sums(tmp_path, [tmp_path / "new.img.zst", tmp_path / "new.img"])
-    lines = (tmp_path / "SHA256SUMS").read_text().splitlines()
-    assert [line.split()[1] for line in lines] == ["new.img.zst", "old.img.zst"]
-    subprocess.run(
-        ("sha256sum", "--check", "--quiet"),
-        cwd=tmp_path,
-        input=f"{lines[0]}\n",
-        text=True,
-        check=True,
-    )
 
 
 @pytest.fixture

@@ -1,18 +1,24 @@
 """deploy.site: the site as `make docs` builds it, read in a browser; what its reference has."""
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from deploy.site.pictures import named, placed
 from deploy.site.reference import reference_pages
+from deploy.site.versions import list_versions, main
 from gateway.cli.command import documented
 from gateway.errors import GatewayError
 from tests.kit.chromium import browsers
@@ -25,12 +31,20 @@ BUILD_S = 240
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
+    """That of a version, alone in its folder: the list of versions has but this one."""
+    folder = tmp_path_factory.mktemp("sites") / "1.9.0"
     command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder))
     done = subprocess.run(
-        command, cwd=ROOT, check=False, timeout=BUILD_S, capture_output=True, text=True
+        command,
+        cwd=ROOT,
+        env={**os.environ, "SITE_VERSION": folder.name},
+        check=False,
+        timeout=BUILD_S,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
+    list_versions(folder.parent)
     return folder
 
 
@@ -46,7 +60,13 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def address(site: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer((LOOPBACK, 0), partial(_Quiet, directory=str(site)))
+    with served(site.parent) as root:
+        yield f"{root}/{site.name}"
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer((LOOPBACK, 0), partial(_Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -92,7 +112,61 @@ async def test_a_word_is_found_and_nothing_foreign_is_asked_for(address: str) ->
         assert address in (await found.get_attribute("href") or "")
         await page.goto(f"{address}/reference/settings.html")
     assert len(asked) > 5
-    assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
+    own = (address, f"{address.rpartition('/')[0]}/versions.json", "data:", "blob:")
+    assert not [url for url in asked if not url.startswith(own)]
+
+
+@pytest.mark.asyncio
+async def test_a_reader_goes_to_the_newest_version_and_can_choose_another(
+    site: Path, tmp_path: Path
+) -> None:
+    for name in ("1.9.0", "1.10.0"):
+        shutil.copytree(site, tmp_path / name)
+    (tmp_path / "notes").mkdir()
+    assert main([str(tmp_path)]) == 0
+    with served(tmp_path) as root:
+        async with browsers() as browser:
+            page = await browser.new_page()
+            await page.goto(f"{root}/")
+            await page.wait_for_url(f"{root}/1.10.0/")
+            links = page.locator(".md-version__link")
+            await links.first.wait_for(state="attached")
+            assert [await each.text_content() for each in await links.all()] == ["1.10.0", "1.9.0"]
+            await page.goto(f"{root}/1.10.0/house.html")
+            await page.focus(".md-version__current")
+            await links.last.click()
+            await page.wait_for_url(f"{root}/1.9.0/**")
+
+
+def test_versions_are_those_that_have_a_site(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([]) == 2
+    assert main([str(tmp_path)]) == 1
+    assert "no site of a version" in capsys.readouterr().out
+    assert json.loads((tmp_path / "versions.json").read_text()) == []
+    (tmp_path / "0.1.0").mkdir()
+    assert list_versions(tmp_path) == []
+    (tmp_path / "0.1.0" / "index.html").write_text("a site")
+    assert list_versions(tmp_path) == ["0.1.0"]
+
+
+def test_every_picture_is_left_by_a_test_and_shown_in_both_looks() -> None:
+    pages = [page.read_text("utf-8") for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))]
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    left = set(re.findall(r"\bkeep\(\s*\"([\w.]+)\"", tests))
+    left |= {
+        f"{name}-{size}-{theme}.png"
+        for name in re.findall(r"await pictures\(page, \"(\w+)\"\)", tests)
+        for size in ("desktop", "phone")
+        for theme in ("light", "dark")
+    }
+    assert len(named(pages)) == 4
+    assert named(pages) <= left
+    shown = placed("<!-- picture now-light.png: Now -->", ".", lambda name: True)
+    light, dark = "pictures/now-light.png#only-light", "pictures/now-dark.png#only-dark"
+    assert shown == f"![Now]({light})![Now]({dark})"
+    assert placed(pages[0], ".", lambda name: "dark" in name) == pages[0]
 
 
 def test_the_reference_has_every_setting(pages: dict[str, str]) -> None:

@@ -12,11 +12,10 @@ from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
 from tests.kit import gateways
 from tests.kit.gateways import LOOPBACK, WAIT_S, Device, JsonObject, mapping
-from tests.paths import ROOT
+from tests.kit.screens import PICTURES
 
 expect.set_options(timeout=WAIT_S * 1000)
 
-PICTURES = ROOT / "build" / "screenshots"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 Look = tuple[str, str]
 EVERY_LOOK = [(size, theme) for size in SIZES for theme in ("light", "dark")]

@@ -17,6 +17,8 @@ from time import monotonic
 import pyte
 import pytest
 
+from tests.kit.screens import draw, keep
+
 MARGIN = 40
 """A second emulator is so much wider and higher than the process is told: nothing may be there."""
 
@@ -45,6 +47,10 @@ class Emulated:
         shown = [line.rstrip() for line in self._screen.display]
         assert shown == wide[: self.height]
         return shown
+
+    def keep(self, name: str) -> None:
+        """Leave a picture of what it shows for the documentation."""
+        keep(name, draw(self._screen))
 
     def resize(self, width: int, height: int) -> None:
         """Returns when the process has begun anew, as it is to do once for each size."""

@@ -77,6 +77,7 @@ def shows_cause_and_effect_in_a_fixed_pane(screen: Emulated) -> None:
     dialects = screen.until(lambda lines: all(line[14:].strip() for line in lines[9:16]))
     assert len({line[1:13].strip() for line in dialects[9:16]}) == 7
     quarantined = screen.until(lambda lines: lines[7])
+    screen.keep("demo.svg")
     assert re.match(r" [a-z_0-9]+, \S+: .* s", quarantined[7])
     lines = screen.until(lambda lines: all(line[1:2] in "+-" and line for line in lines[20:24]))
     assert titles(lines) == TITLES

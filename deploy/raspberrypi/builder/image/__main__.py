@@ -4,7 +4,6 @@ Place: deploy/raspberrypi/README.md says how it is called and what comes out.
 """
 
 import argparse
-import hashlib
 import os
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from deploy.raspberrypi.builder.image.contents import bill_of_materials
 from deploy.raspberrypi.builder.image.disk import layout_for, write_disk
 from deploy.raspberrypi.builder.image.flavours import FLAVOURS, SUITE, Flavour
 from deploy.raspberrypi.builder.image.manifest import Packed, imager_manifest
-from deploy.raspberrypi.builder.signing import SUMS, private_key, public_pem, sign
+from deploy.raspberrypi.builder.signing import private_key, public_pem, seal, sha256
 from deploy.raspberrypi.builder.targets import MACHINES, Target
 from gateway import __version__
 
@@ -80,9 +79,7 @@ def build_image(options: argparse.Namespace) -> list[Path]:
     # Beside what is kept: a root has some GB, which a /tmp in memory has not.
     with tempfile.TemporaryDirectory(prefix="work-", dir=options.cache) as folder:
         made = _build(flavour, base, Path(folder), epoch, options)
-    _sums(options.output, made)
-    if key is not None:
-        sign(options.output, key)
+    seal(options.output, (path for path in made if path.suffix != ".img"), key)
     return made
 
 
@@ -128,8 +125,8 @@ def _packed(image: Path, flavour: Flavour, epoch: int, options: argparse.Namespa
     """The compressed image and, where the board is a Raspberry Pi, Imager's manifest."""
     archive = image.with_suffix(".img.zst")
     call("zstd", "--quiet", "--force", "-T0", "-6", str(image), "-o", str(archive))
-    size, sha256 = image.stat().st_size, _sha256(image)
-    packed = Packed(size, sha256, archive.stat().st_size, _sha256(archive))
+    sizes = image.stat().st_size, archive.stat().st_size
+    packed = Packed(sizes[0], sha256(image), sizes[1], sha256(archive))
     made = [archive]
     if flavour.models:
         url = (
@@ -147,22 +144,6 @@ def _packed(image: Path, flavour: Flavour, epoch: int, options: argparse.Namespa
     else:
         image.unlink()
     return made
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sums(output: Path, made: Sequence[Path]) -> None:
-    """Name what was made now; what an earlier build left keeps its line while it is there."""
-    file = output / SUMS
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    sums = {name: total for total, _, name in (line.partition("  ") for line in lines)}
-    sums = {name: total for name, total in sums.items() if (output / name).exists()}
-    sums |= {path.name: _sha256(path) for path in made if path.suffix != ".img"}
-    text = "".join(f"{total}  {name}\n" for name, total in sorted(sums.items()))
-    file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

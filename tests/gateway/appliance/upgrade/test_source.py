@@ -30,8 +30,7 @@ def dist(tmp_path: Path) -> Path:
     folder, signer = tmp_path / "dist", Ed25519PrivateKey.generate()
     folder.mkdir()
     (folder / NAME).write_bytes(b"a release")
-    complete(folder)
-    sign(folder, signer)
+    complete(folder, [folder / NAME], signer)
     (tmp_path / "key.pem").write_bytes(public_pem(signer))
     return folder
 

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deploy.raspberrypi.builder.archive import complete
-from deploy.raspberrypi.builder.signing import public_pem, sign
+from deploy.raspberrypi.builder.signing import public_pem
 from gateway.admin.keeping.replacement import finish
 from gateway.appliance.upgrade import payload
 from gateway.appliance.upgrade import updater as updater_module
@@ -148,8 +148,7 @@ class Device:
         self.sign(self._signer)
 
     def sign(self, key: Ed25519PrivateKey) -> None:
-        complete(self.dist)
-        sign(self.dist, key)
+        complete(self.dist, self.dist.glob("*.deb"), key)
 
     @property
     def source(self) -> Source:

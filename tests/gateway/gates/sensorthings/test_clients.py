@@ -5,6 +5,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,11 +17,30 @@ from tests.paths import AGENTS, ROOT
 CLIENTS = ROOT / "build" / "interop" / "sensorthings"
 
 
+PAGE = (ROOT / "docs" / "sensorthings.md").read_text(encoding="utf-8")
+
+
 def command(url: str) -> list[str]:
-    python = CLIENTS / "bin" / "python"
+    return [interpreter(), str(AGENTS / "sensorthings_agent.py"), url]
+
+
+def interpreter() -> str:
+    """The Python that has the clients; the test is skipped without it."""
     if not (CLIENTS / ".ready").exists():
         pytest.skip("no frost-sta-client and stapy: make interop, which needs PyPI")
-    return [str(python), str(AGENTS / "sensorthings_agent.py"), url]
+    return str(CLIENTS / "bin" / "python")
+
+
+async def test_the_page_s_example_runs_as_it_stands(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    async with served(tmp_path, kind="disk") as (gateway, _):
+        here = program.replace("localhost:8000", f"localhost:{gateway.http_port}")
+        arguments = [interpreter(), "-c", here]
+        done = await asyncio.to_thread(
+            subprocess.run, arguments, capture_output=True, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "my name is: new thing\n"
 
 
 async def test_clients_of_others_write_and_read(tmp_path: Path) -> None:
