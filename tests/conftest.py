@@ -11,6 +11,9 @@ from gateway.app.logs import OURS
 
 pytest_plugins = ("tests.gateway.engine.report_plugin",)
 
+# Half a minute of Java for an archive of its classes; test_class_data.py makes a small one.
+os.environ.setdefault("SOSA_ARCHIVE_CLASSES", "")
+
 _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
 
 

@@ -15,8 +15,6 @@ from spark_batch.summary import Summary
 
 # Every JVM lives for seconds: without the second compiler a run costs half the CPU time.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-# Half a minute of Java for an archive of its classes; test_class_data.py makes a small one.
-os.environ.setdefault("SOSA_ARCHIVE_CLASSES", "")
 
 SETTINGS = {
     "spark.master": "local[2]",
