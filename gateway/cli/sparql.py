@@ -4,12 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from gateway.cli.asking import service
-from gateway.cli.asking.history import add_history, query_over_time
 from gateway.cli.asking.known_gateway import subscribe_url
 from gateway.cli.options import Commands, add_access, add_command, say
 from gateway.cli.verbs import VERBS
@@ -22,7 +23,7 @@ def add(commands: Commands) -> None:
     _add_sparql(parser)
     _add_gateways(parser)
     what = "allow: answer without the gateways that are missing"
-    add_history(parser)
+    _add_history(parser)
     parser.add_argument("--missing", metavar="WORD", help=what)
     parser.add_argument(
         "--format",
@@ -59,6 +60,14 @@ def _add_windows(parser: argparse.ArgumentParser) -> None:
     _add_gateways(parser)
     absent = "keep (as without it), or drop: what a gateway had that is away for long"
     parser.add_argument("--absent", metavar="WORD", help=absent)
+
+
+def _add_history(parser: argparse.ArgumentParser) -> None:
+    """The options of a query over time."""
+    what = "observations of all times: from this archive, then from the journal"
+    parser.add_argument("--archive", type=Path, metavar="FOLDER", help=what)
+    journal = "of --archive; default: that of the gateway.toml here"
+    parser.add_argument("--journal", type=Path, metavar="FOLDER", help=journal)
 
 
 def _add_gateways(parser: argparse.ArgumentParser) -> None:
@@ -122,7 +131,9 @@ def _query(options: argparse.Namespace) -> int:
         over["missing"] = options.missing
     accept = service.RESULT_TYPES.get(wanted, f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9")
     if options.archive is not None:
-        return query_over_time(options, text, wanted, access)
+        history: Any = import_module("gateway.cli.asking.history")  # it takes a moment to load
+        code: int = history.query_over_time(options, text, wanted, access)
+        return code
     answer = service.query(options.url, text, accept, access, options.infer, over=over)
     if wanted == "table":
         service.print_table(Console(), answer)

@@ -10,7 +10,6 @@ import pickle
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 
 from rich.console import Console
 
@@ -36,14 +35,6 @@ from jsap.shapes.shape import shapes_of
 
 _TIMEOUT_S = 60.0
 _OF_DUCKDB = 4
-
-
-def add_history(parser: argparse.ArgumentParser) -> None:
-    """The options of a query over time."""
-    what = "observations of all times: from this archive, then from the journal"
-    parser.add_argument("--archive", type=Path, metavar="FOLDER", help=what)
-    journal = "of --archive; default: that of the gateway.toml here"
-    parser.add_argument("--journal", type=Path, metavar="FOLDER", help=journal)
 
 
 def query_over_time(
