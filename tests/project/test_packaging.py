@@ -112,8 +112,9 @@ def test_who_asks_for_an_extra_asks_for_one_that_there_is() -> None:
     own = [
         Requirement(line) for extra in extras.values() for line in extra if PROJECT["name"] in line
     ]
-    assert {name for each in own for name in each.extras} == {"federation", "modbus", "ship", "try"}
-    assert {"federation", "modbus", "ship", "try"} <= extras.keys()
+    asked = {"federation", "history", "modbus", "ship", "try"}
+    assert {name for each in own for name in each.extras} == asked
+    assert asked <= extras.keys()
 
 
 def alone(*command: str | Path) -> tuple[str, ...]:
