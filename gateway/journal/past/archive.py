@@ -43,6 +43,8 @@ _LATER = {
         ("historical", "BOOLEAN"),
     )
 }
+"""Columns that files of older releases may lack."""
+
 _MOST_LOGS = 8
 _MOST_DAYS = 1_000_000
 _DAYS = {
@@ -53,7 +55,6 @@ _DAYS = {
     **dict.fromkeys(("minimum", "maximum", "mean"), "DOUBLE"),
 }
 """Columns of the days that are kept in memory, with the file that each is from."""
-"""Columns that files of older releases may lack."""
 
 _EXACT = 2.0**53
 _NAMES = ("sensor", "property", "feature")
