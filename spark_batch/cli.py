@@ -115,8 +115,7 @@ def _add_run(jobs: _Jobs) -> None:
     parser.add_argument(
         "--every", type=_duration, metavar="TIME", help="again after 30s, 15m, 1h, 1d"
     )
-    parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
-    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    _add_report(parser)
     parser.set_defaults(is_listing=True)
     _add_hold(parser)
 
@@ -137,14 +136,20 @@ def _add_hold(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
+    labels = "what things are called in it: rdfs:label of a gateway's graph"
+    parser.add_argument("--labels", type=Path, metavar="FILE.ttl", help=labels)
+
+
 def _add_derived(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "rollup", _rollup, "minutes, hours and days of each stream")
     parser.add_argument("--full", action="store_true", help="compute every day anew")
     _add_hold(parser)
 
     parser = _archive_job(jobs, "quality", _quality, "gaps, silence, spikes, drifting clocks ...")
-    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
-    parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
+    _add_report(parser)
 
     parser = _archive_job(jobs, "export-rdf", _export_rdf, "the archive as gzipped RDF")
     parser.add_argument("--of", choices=CONTENTS, default="observations", help="what of it")
@@ -230,7 +235,7 @@ def _add_bench(jobs: _Jobs) -> None:
 
 def _run(options: argparse.Namespace) -> Summary:
     """With `--every` each round is told when it ends, and nothing but an error ends them."""
-    wanted = Wanted(options.hold, options.since, options.report)
+    wanted = Wanted(options.hold, options.since, options.report, options.labels)
     archive, landing = Archive(options.archive), landing_zone(options.landing)
     progress = _progress(options)
     rounds = Rounds(archive, landing, _sessions(options), wanted, progress)
@@ -257,7 +262,7 @@ def _rollup(options: argparse.Namespace) -> Summary:
 
 def _quality(options: argparse.Namespace) -> Summary:
     job = Quality(Archive(options.archive), _sessions(options), _progress(options))
-    return job.run(options.since, options.report, dry_run=options.dry_run)
+    return job.run(options.since, options.report, labels=options.labels, dry_run=options.dry_run)
 
 
 def _export_rdf(options: argparse.Namespace) -> Summary:

@@ -1,4 +1,4 @@
-"""A quality report that is one HTML file: figures, findings and curves, without any asset.
+"""A quality report that is one HTML file: what is wrong, stream by stream, the worst first.
 
 Place on the way of the data: after `quality`. Plots are SVG that we write; nothing is fetched, no
 script runs, and what came from a device is escaped.
@@ -9,65 +9,125 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
 
+from spark_batch.chart import HEIGHT, WIDTH, Curve, Finding, chart, moment
+
 _STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-  color: #1d2733; background: #fff }
-h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
-table { border-collapse: collapse; width: 100%; font-size: .85rem }
-th, td { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid #dde3ea;
-  overflow-wrap: anywhere }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-figure { display: inline-block; margin: .5rem 1rem .5rem 0; width: 21rem; vertical-align: top }
-figcaption { font-size: .75rem; color: #5a6877; overflow-wrap: anywhere }
-svg { width: 100%; height: auto; background: #f6f8fa; border-radius: 4px }
-.area { fill: #9cc3e6; opacity: .6 } .line { fill: none; stroke: #1f6fb2; stroke-width: 1.5 }
-.bar { fill: #1f6fb2 } .mark { fill: #c0392b; opacity: .8 } text { font-size: 10px; fill: #5a6877 }
+:root { color-scheme: light dark; --text: #1d2733; --page: #fff; --soft: #5a6877; --rule: #dde3ea;
+  --plot: #f6f8fa; --line: #1f6fb2; --area: #9cc3e6; --bad: #c0392b; --odd: #b9770e }
 @media (prefers-color-scheme: dark) {
-  body { color: #dbe3ec; background: #14191f } svg { background: #1d252e }
-  th, td { border-color: #2f3a46 } }
+  :root { --text: #dbe3ec; --page: #14191f; --soft: #93a1b0; --rule: #2f3a46; --plot: #1d252e;
+    --line: #6fb3ea; --area: #31506b; --bad: #ff7b6b; --odd: #f0b95b } }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 56rem;
+  padding: 0 1rem; color: var(--text); background: var(--page); overflow-wrap: anywhere }
+h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
+section { border-top: 1px solid var(--rule); margin-top: 1.5rem }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem }
+p, ul { margin: .25rem 0 } .about { color: var(--soft); font-size: .85rem }
+table { border-collapse: collapse; width: 100%; font-size: .85rem }
+th, td { text-align: left; vertical-align: top; padding: .25rem .5rem .25rem 0;
+  border-bottom: 1px solid var(--rule) }
+th:nth-child(-n+2), tr:has(td:nth-child(4)) td:nth-child(-n+2) { white-space: nowrap }
+svg { width: 100%; height: auto; background: var(--plot); border-radius: 4px }
+svg text { font-size: 11px; fill: var(--soft) } .grid { stroke: var(--rule) }
+.area { fill: var(--area); opacity: .6 }
+.line { fill: none; stroke: var(--line); stroke-width: 1.5 } .bar { fill: var(--line) }
+.mark { fill: var(--bad); opacity: .8 }
+.gap, .silence { opacity: .22 } .stuck, .duplicate, .clock_drift { fill: var(--odd) }
+line.mark { stroke: var(--odd); stroke-width: 1.5; stroke-dasharray: 5 3 }
+@media (max-width: 40rem) { svg text { font-size: 20px } }
 """
-_WIDTH, _HEIGHT, _MARGIN = 320.0, 120.0, 14.0
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """A stream's values in equal parts of its time: (part, mean, least, greatest) of `parts`.
+class Advice:
+    """What a check found, in words for people, and what to do about it."""
 
-    `marks` are where its findings lie, 0 to 1.
+    means: str
+    do: str
+
+
+ADVICE: Mapping[str, Advice] = {
+    "gap": Advice(
+        "nothing came for much longer than usual",
+        "look at the device's power and radio, and at the broker's log of that time",
+    ),
+    "silence": Advice(
+        "nothing comes any more, while others go on",
+        "look for the device: a flat battery, a new address, or it was put away",
+    ),
+    "stuck": Advice(
+        "the same value far longer than this stream keeps one",
+        "try the sensor by hand: breathe at it, open the door; then replace it",
+    ),
+    "spike": Advice(
+        "one value far from both beside it",
+        "give the mapping a plausible range, or look at cable and supply",
+    ),
+    "clock_drift": Advice(
+        "the device's clock is too fast or too slow",
+        "let it set its clock (NTP), or believe the gateway's: leave the time out of the mapping",
+    ),
+    "clock_jump": Advice(
+        "the device told times that nobody can believe; the gateway's were taken",
+        "let it set its clock (NTP), and look whether it loses the time when it starts",
+    ),
+    "duplicate": Advice(
+        "the same reading came more than once",
+        "is it published by two bridges, or by a device that sends again? one of them is enough",
+    ),
+    "unit_change": Advice(
+        "the unit became another one",
+        "declare one unit in the mapping, and the old and the new become one stream",
+    ),
+    "missing": Advice(
+        "lines of a gateway's journal that never came (yet)",
+        "they may be on their way: `sosa-gateway journal status` there; ingest again",
+    ),
+    "lost": Advice(
+        "lines that a gateway gave up, and said so",
+        "give its disk room, or ship more often",
+    ),
+}
+"""By check; those of `spark_batch.transforms.quality`, and those of the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stream, or a gateway: its `name` for people, what there is to know, what is wrong.
+
+    `left_out` findings are told by their number alone. Without numbers there is no curve.
     """
 
     name: str
-    parts: int
-    points: Sequence[tuple[int, float, float, float]]
-    marks: Sequence[float] = ()
+    about: Mapping[str, str]
+    findings: Sequence[Finding] = ()
+    left_out: int = 0
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report shows. `findings` are rows of texts below `columns`."""
+    """What a report shows; `checks` are numbers of findings, `left_out` of sections."""
 
     title: str
     made_at: datetime
     figures: Mapping[str, str]
     checks: Mapping[str, int]
     days: Mapping[str, int]
-    columns: Sequence[str]
-    findings: Sequence[Sequence[str]]
+    sections: Sequence[Section] = field(default_factory=tuple)
     left_out: int = 0
-    curves: Sequence[Curve] = field(default_factory=tuple)
 
     def html(self) -> str:
         """The whole document."""
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
             f"<h1>{escape(self.title)}</h1><p>{self.made_at:%Y-%m-%d %H:%M} UTC</p>"
-            f"{_table(('', ''), self.figures.items())}"
+            f"{_table((), self.figures.items())}"
+            f"<h2>What is wrong, and what to do</h2>{_checks(self.checks)}"
             f"<h2>Observations a day</h2>{_bars(self.days)}"
-            f"<h2>Findings</h2>{_counts(self.checks)}"
-            f"<h2>Streams with the most findings</h2>{''.join(map(_figure, self.curves))}"
-            f"<h2>Each finding</h2>{_table(self.columns, self.findings)}"
+            f"<h2>Streams, the worst first</h2>{''.join(map(_section, self.sections))}"
             f"{_left_out(self.left_out)}</body></html>\n"
         )
 
@@ -77,64 +137,59 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows
     )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return f"<table>{f'<tr>{head}</tr>' if head else ''}{body}</table>"
 
 
-def _counts(checks: Mapping[str, int]) -> str:
+def _checks(checks: Mapping[str, int]) -> str:
     if not checks:
-        return "<p>None: every stream is as expected.</p>"
-    return _table(("check", "findings"), [(name, str(n)) for name, n in checks.items()])
+        return "<p>Nothing: every stream is as expected.</p>"
+    unknown = Advice("", "")
+    rows = [
+        (name, str(count), ADVICE.get(name, unknown).means, ADVICE.get(name, unknown).do)
+        for name, count in sorted(checks.items(), key=lambda each: -each[1])
+    ]
+    return _table(("check", "findings", "what it means", "what to do"), rows)
+
+
+def _section(section: Section) -> str:
+    about = " · ".join(f"{name} {text}" for name, text in section.about.items() if text)
+    drawn = "" if section.curve is None else chart(section.curve, section.findings)
+    found = "".join(map(_finding, section.findings))
+    more = f"<li>{section.left_out} more</li>" if section.left_out else ""
+    wrong = f"<ul>{found}{more}</ul>" if found or more else "<p>as expected</p>"
+    return (
+        f"<section><h3>{escape(section.name)}</h3>"
+        f'<p class="about">{escape(about)}</p>{drawn}{wrong}</section>'
+    )
+
+
+def _finding(finding: Finding) -> str:
+    start, end = (f"{moment(us):%Y-%m-%d %H:%M:%S}" for us in (finding.start_us, finding.end_us))
+    when = start if start == end else f"{start} to {end[11:] if start[:10] == end[:10] else end}"
+    return f"<li><b>{escape(finding.check)}</b> {when}: {escape(finding.detail)}</li>"
 
 
 def _left_out(count: int) -> str:
-    return f"<p>{count} more are in the table <code>quality</code>.</p>" if count else ""
+    told = f"{count} more streams: what is wrong with them is in the table <code>quality</code>."
+    return f"<p>{told}</p>" if count else ""
 
 
 def _bars(days: Mapping[str, int]) -> str:
     """One bar a day; labels at both ends."""
     if not days:
         return "<p>Nothing yet.</p>"
-    most = max(days.values())
-    room, width = _HEIGHT - 2 * _MARGIN, 2.5 * _WIDTH / len(days)
+    most, margin = max(days.values()) or 1, 22.0
+    room, width = HEIGHT - 2 * margin, WIDTH / len(days)
     bars = "".join(
         f'<rect class="bar" x="{index * width:.2f}" width="{max(width * 0.8, 0.5):.2f}" '
-        f'y="{_MARGIN + room * (1 - count / most):.1f}" height="{room * count / most:.1f}">'
+        f'y="{margin + room * (1 - count / most):.1f}" height="{room * count / most:.1f}">'
         f"<title>{escape(day)}: {count}</title></rect>"
         for index, (day, count) in enumerate(days.items())
     )
     names = list(days)
     labels = (
-        f'<text x="0" y="{_HEIGHT - 2}">{escape(names[0])}</text>'
-        f'<text x="{2.5 * _WIDTH}" y="{_HEIGHT - 2}" text-anchor="end">{escape(names[-1])}</text>'
-        f'<text x="0" y="10">{most}</text>'
+        f'<text x="0" y="{HEIGHT - 3}">{escape(names[0])}</text>'
+        f'<text x="{WIDTH}" y="{HEIGHT - 3}" text-anchor="end">{escape(names[-1])}</text>'
+        f'<text x="0" y="17">{most} observations</text>'
     )
-    return f'<svg viewBox="0 0 {2.5 * _WIDTH} {_HEIGHT}" role="img">{bars}{labels}</svg>'
-
-
-def _figure(curve: Curve) -> str:
-    """The mean as a line within its extremes, findings as marks below."""
-    low = min((least for _, _, least, _ in curve.points), default=0.0)
-    high = max((most for _, _, _, most in curve.points), default=1.0)
-    range_ = (high - low) or 1.0
-
-    def x(part: float) -> float:
-        return part / max(curve.parts - 1, 1) * _WIDTH
-
-    def y(number: float) -> float:
-        return _HEIGHT - _MARGIN - (number - low) / range_ * (_HEIGHT - 2 * _MARGIN)
-
-    upper = [f"{x(part):.1f},{y(most):.1f}" for part, _, _, most in curve.points]
-    lower = [f"{x(part):.1f},{y(least):.1f}" for part, _, least, _ in curve.points]
-    line = " ".join(f"{x(part):.1f},{y(mean):.1f}" for part, mean, _, _ in curve.points)
-    marks = "".join(
-        f'<rect class="mark" x="{min(place, 1) * _WIDTH - 1:.1f}" y="{_HEIGHT - 10}" '
-        'width="2" height="8"/>'
-        for place in curve.marks
-    )
-    return (
-        f'<figure><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
-        f'<polygon class="area" points="{" ".join(upper + lower[::-1])}"/>'
-        f'<polyline class="line" points="{line}"/>{marks}'
-        f'<text x="2" y="10">{high:.6g}</text><text x="2" y="{_HEIGHT - 14}">{low:.6g}</text>'
-        f"</svg><figcaption>{escape(curve.name)}</figcaption></figure>"
-    )
+    return f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img">{bars}{labels}</svg>'

@@ -14,6 +14,7 @@ from spark_batch.archive import Archive
 from spark_batch.files import read_json, write_json, write_whole
 from spark_batch.frames import by_day, interpreted, typed_frame
 from spark_batch.jobs.quality_report import make_report
+from spark_batch.names import Names
 from spark_batch.schema import FINDINGS, STREAM, on_disk
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
@@ -37,14 +38,20 @@ class Quality:
         self._judged = archive.folder / "quality.json"
 
     def run(
-        self, since: date = date.min, report: Path | None = None, *, dry_run: bool = False
+        self,
+        since: date = date.min,
+        report: Path | None = None,
+        *,
+        labels: Path | None = None,
+        dry_run: bool = False,
     ) -> Summary:
-        """Judge every stream; idempotent."""
+        """Judge every stream; idempotent. The report has the names of `labels`, a Turtle file."""
         self._archive.must_exist()
         table = self._archive.quality
         with self._archive.lock(table, "quality"):
             judged = self._seen(since)
             files = [file for file in self._archive.observations.files() if file.day >= since]
+            names = Names() if labels is None else Names.read(labels)
             summary = Summary("quality", "done" if files else "idle", self._archive.committed)
             summary.rows_in = sum(file.rows for file in files)
             if dry_run:
@@ -54,7 +61,7 @@ class Quality:
                 with told(self._archive.folder):
                     spark = self._sessions(summary.rows_in)
                     with interpreted(spark):
-                        self._judge(spark, {file.day for file in files}, summary, report)
+                        self._judge(spark, {file.day for file in files}, summary, (report, names))
                 write_json(self._judged, judged)
         return summary
 
@@ -68,8 +75,13 @@ class Quality:
         return {"batch": self._archive.committed, "since": first.isoformat()}
 
     def _judge(
-        self, spark: SparkSession, days: set[date], summary: Summary, report: Path | None
+        self,
+        spark: SparkSession,
+        days: set[date],
+        summary: Summary,
+        wanted: tuple[Path | None, Names],
     ) -> None:
+        report, names = wanted
         self._progress(f"looking at {summary.rows_in} rows of {len(days)} days")
         seen = quality.prepared(self._archive.observations.read(spark, days)).cache()
         known = quality.streams(seen, self._limits).cache()
@@ -83,7 +95,7 @@ class Quality:
             summary.details = {"streams": known.count(), "findings": checks}
             if report is not None:
                 files = self._archive.observations.files(days)
-                page = make_report(files, seen, known, newest, checks)
+                page = make_report(files, seen, known, newest, checks, names=names)
                 write_whole(report, page.html())
                 summary.details["report"] = str(report)
         finally:

@@ -27,11 +27,12 @@ from spark_batch.summary import Progress, Summary, tell_nobody
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a round is to do: `hold_s` as for `rollup`, `since` and `report` as for `quality`."""
+    """What a round is to do: `hold_s` as for `rollup`, and what `quality` takes."""
 
     hold_s: int = 3600
     since: date = date.min
     report: Path | None = None
+    labels: Path | None = None
 
 
 @dataclass(slots=True)
@@ -86,10 +87,10 @@ class Rounds:
     def _quality(self, *, dry_run: bool) -> Summary:
         """Nothing where the findings are of what there is, and the page is there."""
         quality = Quality(self.archive, self._session, self.progress)
-        since, report = self.wanted.since, self.wanted.report
+        since, report, labels = self.wanted.since, self.wanted.report, self.wanted.labels
         if quality.is_current(since) and (report is None or report.exists()):
             return Summary("quality", "idle", self.archive.committed)
-        return quality.run(since, report, dry_run=dry_run)
+        return quality.run(since, report, labels=labels, dry_run=dry_run)
 
     def _session(self, rows: int) -> SparkSession:
         """For a job on so many rows, of a JVM for all of them: `quality` looks at each."""

@@ -169,7 +169,8 @@ def _spikes(placed: DataFrame, limits: Limits) -> DataFrame:
     step, following, here = F.col("step"), F.col("next_step"), F.col("value")
     away = F.least(F.abs(step), F.abs(following)) / F.col("usual_step")
     alone = ((step > 0) & (following < 0)) | ((step < 0) & (following > 0))
-    texts = [number.cast("string") for number in (here, here - step, here + following)]
+    beside = (F.round(number, 9) for number in (here - step, here + following))
+    texts = [number.cast("string") for number in (here, *beside)]
     detail = F.format_string("%s, beside %s and %s", *texts)
     far = F.col("number").isNotNull() & alone & (away > limits.spike_steps)
     return placed.where(far).select(*_finding("spike", F.col("us"), F.col("us"), away, detail))

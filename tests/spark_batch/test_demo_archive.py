@@ -77,8 +77,10 @@ def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path)
 
 
 async def seen(file: Path) -> bytes:
-    """The top of a page, as a browser shows it."""
+    """The top of a page, as a browser shows it; on a phone nothing is beside the screen."""
     async with browsers() as browser:
-        page = await browser.new_page(viewport={"width": 1000, "height": 700})
+        page = await browser.new_page(viewport={"width": 390, "height": 700})
         await page.goto(file.as_uri())
+        assert await page.evaluate("document.documentElement.scrollWidth") == 390
+        await page.set_viewport_size({"width": 1000, "height": 700})
         return await page.screenshot()

@@ -2,15 +2,21 @@
 
 import html.parser
 import random
+import re
 from collections.abc import Callable
 from datetime import datetime
+from html import escape
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
+from spark_batch.chart import Curve, Finding, chart
+from spark_batch.errors import ArchiveError
 from spark_batch.jobs.quality import Quality
-from spark_batch.report import Curve, Report
+from spark_batch.names import Names
+from spark_batch.report import ADVICE, Report, Section
 from spark_batch.summary import Summary
 from spark_batch.tools.fleet import Fleet
 from tests.spark_batch.truths import reading, write_segment
@@ -93,6 +99,13 @@ def test_each_fault_is_found_once_and_a_second_run_says_the_same(
     assert text.count("<svg") >= 9
     for name in expected:
         assert f"<td>{name}</td>" in text
+        assert escape(ADVICE[name].do) in text
+    headings = text.split("<h3>")[1:]
+    assert headings[0].startswith("gateway holes<")
+    counts = [each.count("<b>") for each in headings[1:]]
+    assert counts == sorted(counts, reverse=True)
+    for kind in ("gap", "silence", "stuck", "spike", "clock_jump", "duplicate", "unit_change"):
+        assert f'class="mark {kind}"' in text, kind
 
 
 def test_sound_fleet_has_no_findings(
@@ -122,19 +135,68 @@ class Resources(html.parser.HTMLParser):
 
 def test_report_fetches_nothing_and_names_of_devices_are_text() -> None:
     evil = '<script src="//x"></script>"\'&'
-    curve = Curve(evil, 3, [(0, 1.0, 0.5, 1.5), (2, 2.0, 2.0, 2.0)], [0.5, 7.0])
+    found = [Finding(evil, 5, 5, evil), Finding("spike", 0, 0, evil)]
+    curve = Curve(0, 9, 3, [(0, 1.0, 0.5, 1.5), (2, 2.0, 2.0, 2.0)], evil)
     report = Report(
         evil,
         datetime(2026, 9, 1),
         {evil: evil},
         {evil: 1},
         {evil: 3, "b": 0},
-        (evil,),
-        [[evil]],
+        [Section(evil, {evil: evil}, found, 2, curve), Section("empty", {})],
         2,
-        [curve, Curve("empty", 3, [])],
     )
     parser = Resources()
     parser.feed(report.html())
     assert parser.seen == []
     assert "&lt;script" in report.html()
+    assert "<script" not in report.html()
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [],
+        [(0, 20.0, 20.0, 20.0)],
+        [(0, 0.0, 0.0, 0.0), (159, 0.0, 0.0, 0.0)],
+        [(0, -1e-9, -1e-9, 1e-9), (1, 1e300, -1e300, 1e300)],
+        [(3, 19.99, 19.98, 20.01), (4, 20.0, 19.9, 20.1), (90, 21.0, 20.9, 21.1)],
+    ],
+)
+def test_a_curve_and_its_marks_lie_within_the_picture(
+    points: list[tuple[int, float, float, float]],
+) -> None:
+    day = 86_400_000_000
+    marks = [
+        Finding(check, start, start + day, "words")
+        for check in ADVICE
+        for start in (-9 * day, day, 9 * day)
+    ]
+    drawn = chart(Curve(0, 2 * day, 160, points, "°C"), marks)
+    drawn_at = [each.split(",") for each in " ".join(re.findall(r'points="(.+?)"', drawn)).split()]
+    for axis, most, place in (("x", 720, 0), ("y", 200, 1)):
+        told = re.findall(rf' {axis}[12]?="([^"]+)"', drawn) + [each[place] for each in drawn_at]
+        assert told
+        assert all(0 <= float(each) <= most for each in told)
+    assert "nan" not in drawn
+
+
+def test_things_are_called_what_the_graph_calls_them(tmp_path: Path) -> None:
+    path = tmp_path / "labels.ttl"
+    path.write_text(
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        '<urn:a> rdfs:label "der Dachboden"@de, "the attic"@en . <urn:b> rdfs:label "Flur"@de .\n',
+        encoding="utf-8",
+    )
+    names = Names.read(path)
+    assert [names.of(each) for each in ("urn:a", "urn:b", "urn:room:hall#", None)] == [
+        "the attic",
+        "Flur",
+        "hall",
+        "",
+    ]
+    path.write_text("<urn:a> <", encoding="utf-8")
+    with pytest.raises(ArchiveError, match="is no Turtle"):
+        Names.read(path)
+    with pytest.raises(ArchiveError, match="cannot be read"):
+        Names.read(tmp_path / "none.ttl")
