@@ -21,7 +21,7 @@ from bench.report import Experiment, Figure, Outcome, digest
 from gateway.engine import Engine
 from gateway.engine.compound.event import CompoundEvent
 from gateway.federation.carrier import Channel, Received
-from gateway.federation.limits import OutgoingLimits
+from gateway.federation.limits import GuardLimits, OutgoingLimits
 from gateway.federation.member import Member, MemberSettings
 from gateway.federation.stream import OutgoingStream
 from gateway.federation.wire import Batch, Part
@@ -70,7 +70,9 @@ class _Source:
         self.engine = engine
         self.carrier = _Kept()
         engine.events.places.follow(Origin(GATEWAY), 1, lambda: None)
-        settings = MemberSettings(outgoing=OutgoingLimits(entries=ENTRIES * 2))
+        # It says at once what a member may say in some minutes: what that costs is not the subject.
+        guard = GuardLimits(work_s=600.0, event_work_s=600.0)
+        settings = MemberSettings(guard=guard, outgoing=OutgoingLimits(entries=ENTRIES * 2))
         self.member = Member(GATEWAY, engine, self.carrier, settings)
         self.member.presence(_HOME, True)
         self._version = 0

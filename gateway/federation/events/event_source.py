@@ -21,16 +21,16 @@ from gateway.federation.wire import WireError
 from gateway.rdf.rights import Graphs
 
 _MOST_TEXT = 65_536
-_MOST_TEXTS = 16_777_216
+_MOST_TEXTS = 33_554_432
 
 
 class EventSource:
-    """The event queries of members; `most` of one of them, with at most 16 Mi characters.
+    """The event queries of members; `most` of one of them, with at most 32 Mi characters.
 
     `work_s` is what asking those of each has cost this thread, until somebody takes it.
     """
 
-    def __init__(self, limits: Limits, most: int = 100_000) -> None:
+    def __init__(self, limits: Limits, most: int = 131_072) -> None:
         self.refused: list[tuple[str, int, GatewayError]] = []
         self.work_s: defaultdict[str, float] = defaultdict(float)
         self._limits = limits
