@@ -61,9 +61,9 @@ class Emulated:
         self.width, self.height = width, height
         self._begin(b"\x1b[?7l" + self.raw[self.raw.index(ERASED, seen) :])
 
-    def until(self, found: Callable[[list[str]], object]) -> list[str]:
+    def until(self, found: Callable[[list[str]], object], wait_s: float = WAIT_S) -> list[str]:
         """The lines of the first screen that has it; fails when it ends, or takes too long."""
-        deadline = monotonic() + WAIT_S
+        deadline = monotonic() + wait_s
         while not found(self.lines):
             if not self._read(deadline):
                 pytest.fail("\n".join(["ended or stuck without it:", *self.lines]))
