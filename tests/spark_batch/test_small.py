@@ -1,9 +1,9 @@
 """Jobs on few rows are planned in one part: another way to the same tables, row by row."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
@@ -17,9 +17,10 @@ from tests.spark_batch.truths import rows
 _GENERATED = "spark.sql.codegen.wholeStage"
 
 
-@pytest.fixture
-def small(spark: SparkSession) -> Iterator[SparkSession]:
-    plans = _plans(is_small=True)
+@contextmanager
+def _planned(spark: SparkSession, *, is_small: bool) -> Iterator[SparkSession]:
+    """The session of all tests, planning so whatever a job before has set in it."""
+    plans = _plans(is_small=is_small)
     before = {name: str(spark.conf.get(name)) for name in plans}
     for name, value in plans.items():
         spark.conf.set(name, value)
@@ -41,11 +42,11 @@ def _tables(spark: SparkSession, folder: Path, landing: Path) -> dict[str, list[
     return {table.folder.name: sorted(map(str, table.read(spark).collect())) for table in tables}
 
 
-def test_one_part_makes_the_same_rows(
-    spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    usual = _tables(spark, tmp_path / "usual", _folder(tmp_path / "a"))
-    small = _tables(request.getfixturevalue("small"), tmp_path / "small", _folder(tmp_path / "b"))
+def test_one_part_makes_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
+    with _planned(spark, is_small=False):
+        usual = _tables(spark, tmp_path / "usual", _folder(tmp_path / "a"))
+    with _planned(spark, is_small=True):
+        small = _tables(spark, tmp_path / "small", _folder(tmp_path / "b"))
     assert usual["observations"]
     assert usual["rollup"]
     assert usual["quality"]
@@ -57,15 +58,13 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def test_only_small_jobs_are_interpreted(
-    spark: SparkSession, request: pytest.FixtureRequest
-) -> None:
-    with interpreted(spark):
+def test_only_small_jobs_are_interpreted(spark: SparkSession) -> None:
+    with _planned(spark, is_small=False), interpreted(spark):
         assert spark.conf.get(_GENERATED) == "true"
-    small = request.getfixturevalue("small")
-    with interpreted(small):
-        assert small.conf.get(_GENERATED) == "false"
-    assert small.conf.get(_GENERATED) == "true"
+    with _planned(spark, is_small=True):
+        with interpreted(spark):
+            assert spark.conf.get(_GENERATED) == "false"
+        assert spark.conf.get(_GENERATED) == "true"
 
 
 def test_plans_follow_the_rows_of_each_job(
