@@ -1,15 +1,18 @@
 """The Debian package: what lies where, the same bytes for the same sources, words that complete."""
 
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import uvloop.loop
 
 from deploy.raspberrypi.builder.archive import pack
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.manual import command_page, completion
+from deploy.raspberrypi.builder.native import strip, stripped
 from deploy.raspberrypi.builder.site import add_product, slim
 from deploy.raspberrypi.builder.targets import Target
 from deploy.raspberrypi.builder.tree import (
@@ -301,6 +304,39 @@ def test_what_nothing_opens_is_left_out(tmp_path: Path) -> None:
     slim(tmp_path)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == set(stays)
+
+
+def test_a_native_module_loads_without_what_debuggers_read(tmp_path: Path) -> None:
+    whole = Path(uvloop.loop.__file__)
+    copy = tmp_path / whole.name
+    copy.write_bytes(whole.read_bytes())
+    strip(copy)
+    assert copy.stat().st_size < whole.stat().st_size / 2
+    assert stripped(copy.read_bytes()) == copy.read_bytes()
+    load = f"""
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+import uvloop
+spec = spec_from_file_location("uvloop.loop", {str(copy)!r})
+module = module_from_spec(spec)
+spec.loader.exec_module(module)
+loop = module.Loop()
+loop.call_soon(loop.stop)
+loop.run_forever()
+print(module.__file__)
+loop.close()
+"""
+    command = (sys.executable, "-c", load)
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert told.strip() == str(copy)
+
+
+def test_what_is_no_module_keeps_its_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "library.so"
+    file.write_bytes(b"/* GNU ld script */ GROUP ( libc.so.6 )")
+    strip(file)
+    assert file.read_bytes().startswith(b"/* GNU")
 
 
 def test_every_override_of_lintian_has_its_reason() -> None:

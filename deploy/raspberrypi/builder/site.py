@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
+from deploy.raspberrypi.builder.native import strip
 
 PACKAGES = ("adapters", "gateway", "jsap", "ontologies", "spark_batch")
 """What the wheel has; `spark_batch` tells there what `archive` needs."""
@@ -49,7 +50,7 @@ def add_product(checkout: Path, site: Path) -> None:
 
 
 def slim(site: Path) -> None:
-    """Take away what never runs on the device: commands, tests, sources, what nobody calls."""
+    """Take away what never runs on the device: commands, tests, sources, symbols, the uncalled."""
     for name in ("bin", "share", "include"):
         shutil.rmtree(site / name, ignore_errors=True)
     for cache in [*site.rglob("__pycache__"), *_tests(site)]:
@@ -60,6 +61,8 @@ def slim(site: Path) -> None:
             shutil.rmtree(folder)
     for path in [*_needless(site)]:
         path.unlink(missing_ok=True)
+    for path in site.rglob("*.so*"):
+        strip(path)
 
 
 def _needless(site: Path) -> Iterator[Path]:

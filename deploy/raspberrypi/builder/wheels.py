@@ -17,12 +17,12 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from deploy.raspberrypi.builder.errors import BuildError
+from deploy.raspberrypi.builder.native import ELF_64_LITTLE
 from deploy.raspberrypi.builder.targets import Target
 
 EXTRAS = ("try", "ship", "modbus", "federation")
 """What a device can use beyond the base; Spark and its Java belong to the archive's machine."""
 
-_ELF_64_LITTLE = b"\x7fELF\x02\x01"
 _E_MACHINE = {"x86_64": 62, "aarch64": 183}
 """System V Application Binary Interface, "ELF Header"; its supplements for both processors."""
 
@@ -101,7 +101,7 @@ def of_another_machine(site: Path, target: Target) -> Iterator[str]:
     for path in sorted(site.rglob("*.so*")):
         with path.open("rb") as file:
             head = file.read(20)
-        is_native = head.startswith(_ELF_64_LITTLE) and len(head) == 20
+        is_native = head.startswith(ELF_64_LITTLE) and len(head) == 20
         if not is_native or int.from_bytes(head[18:], "little") != _E_MACHINE[target.machine]:
             yield str(path.relative_to(site))
 
