@@ -35,9 +35,9 @@ def _end_of_segments(data: bytes) -> int:
     """Bytes from the beginning that a loader may read: headers and what they lead to."""
     (table,) = struct.unpack_from("<Q", data, _E_PHOFF)
     size, count = struct.unpack_from("<HH", data, _E_PHENTSIZE)
-    heads = range(table, table + size * count, size)
-    segments = (
-        sum(struct.unpack_from("<Q", data, head + field)[0] for field in (_P_OFFSET, _P_FILESZ))
-        for head in heads
-    )
-    return max(_HEADER_BYTES, table + size * count, *segments)
+    ends: list[int] = [_HEADER_BYTES, table + size * count]
+    for head in range(table, table + size * count, size):
+        (offset,) = struct.unpack_from("<Q", data, head + _P_OFFSET)
+        (length,) = struct.unpack_from("<Q", data, head + _P_FILESZ)
+        ends.append(offset + length)
+    return max(ends)
