@@ -50,8 +50,9 @@ test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can spar
 test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop node-red newer-homeassistant ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
-test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; 10 minutes with KVM, an hour without
-	$(BIN)/pytest -s -m appliance tests/deploy/appliance
+# Each step that has passed is remembered in build/appliance, beside the card: RESUME=yes goes on behind it.
+test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; hours without KVM: RESUME=yes goes on
+	SOSA_GATEWAY_APPLIANCE_RESUME=$(RESUME) $(BIN)/pytest -s -m appliance tests/deploy/appliance
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules, the site
 	$(BIN)/ruff format --check .

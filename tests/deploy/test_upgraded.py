@@ -4,7 +4,6 @@ import argparse
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deploy.raspberrypi.builder.__main__ import CHECKOUT, build_deb
-from deploy.raspberrypi.builder.archive import complete
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.signing import public_pem
 from deploy.raspberrypi.builder.targets import RELEASES
 from tests.deploy import service_stand_in
 from tests.deploy.debian_root import DebianRoot, debian_root, host_target
+from tests.deploy.releases import put_release
 from tests.kit.gateways import Device, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.end_to_end, pytest.mark.timeout(3600)]
@@ -27,7 +26,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.end_to_end, pytest.mark.timeout(3600
 SUITE = "bookworm"
 SETTINGS = "etc/sosa-gateway/gateway.toml"
 SLOTS = "var/lib/sosa-gateway-slots"
-SITE = "usr/lib/sosa-gateway/venv/lib/python3.11/site-packages"
 
 
 def built(output: Path, key: Ed25519PrivateKey) -> Path:
@@ -66,20 +64,8 @@ class Installed:
         (root.path / SETTINGS).write_text(text)
 
     def release(self, version: str, *, is_broken: bool = False) -> None:
-        """The package again under another version, signed; a broken one lacks a module."""
-        tree = self.root.path / "tmp" / f"tree-{version}"
-        subprocess.run(("dpkg-deb", "-R", str(self._package), str(tree)), check=True)
-        (tree / "usr/lib/sosa-gateway/version").write_text(f"{version}\n")
-        control = tree / "DEBIAN/control"
-        control.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", control.read_text()))
-        if is_broken:
-            shutil.rmtree(tree / SITE / "fastapi")
-        architecture = host_target(SUITE).architecture
-        target = self.dist / f"sosa-gateway_{version}_{architecture}.deb"
-        command = ("dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(target))
-        subprocess.run(command, check=True, capture_output=True)
-        shutil.rmtree(tree)
-        complete(self.dist, self.dist.glob("*.deb"), self._key)
+        """One more on the stick, beside those that are there."""
+        put_release(self.dist, self._package, version, self._key, is_broken=is_broken)
 
     def upgrade(self, *words: str, status: int = 0) -> str:
         return self.root.run("/usr/bin/sosa-gateway", "upgrade", *words, status=status)

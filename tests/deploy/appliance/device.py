@@ -8,18 +8,22 @@ import queue
 import ssl
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 from paho.mqtt.client import Client as MqttClient
 from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.reasoncodes import ReasonCode
 from websockets.sync.client import connect
 
+from gateway.journal import read_journal
 from tests.deploy.appliance.machine import Machine
 from tests.kit.gateways import LOOPBACK, PREFIXES, mapping
 
 CODE = "K7PQM-4XWTD"
+FIRST = "urn:sensor:1"
 VALUES = (
     PREFIXES
     + "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value }"
@@ -37,14 +41,26 @@ class Device:
         self._tls.verify_mode = ssl.CERT_NONE
         address = f"https://{LOOPBACK}:{machine.ports['http']}"
         self.http = httpx.Client(base_url=address, verify=self._tls, timeout=300)
-        self.credentials: tuple[str, str] = ("", "")
+        self._kept = machine.folder / "credentials.json"
+
+    @property
+    def credentials(self) -> tuple[str, str]:
+        """Name and secret of its first client; kept beside the card."""
+        name, secret = json.loads(self._kept.read_text(encoding="utf-8"))
+        return name, secret
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether we are its first client."""
+        return self._kept.exists()
 
     def claim(self, code: str = CODE) -> None:
         """Become its first client."""
         answer = self.http.post("/claim", json={"code": code, "client": "browser"})
         assert answer.status_code in {200, 201}, answer.text
         told = answer.json()
-        self.credentials = told["client_id"], told["client_secret"]
+        kept = json.dumps((told["client_id"], told["client_secret"]))
+        self._kept.write_text(kept, encoding="utf-8")
 
     @property
     def token(self) -> str:
@@ -73,14 +89,34 @@ class Device:
         told = self.http.get("/health", headers=self._bearer()).json()
         return list(told.get("alarms", []))
 
+    def running_since(self) -> str:
+        """Another one after each start of the gateway; "0" while there is none."""
+        return self.machine.run("systemctl show -p MainPID --value sosa-gateway").strip()
+
+    def failed_units(self) -> str:
+        """Those that systemd calls failed."""
+        return self.machine.run("systemctl --failed --plain --no-legend")
+
+    def journalled(self, folder: Path) -> set[int]:
+        """Every reading in the journal, read of a copy in a folder that is not there yet."""
+        self.machine.copy("/data/sosa-gateway/journal", folder)
+        return {int(record.observation.lexical) for record in read_journal(folder)}
+
     def subscribed(self) -> "Subscription":
         """To the values, by WebSocket."""
         url = f"wss://{LOOPBACK}:{self.machine.ports['websocket']}/subscribe"
         return Subscription(url, self._tls, self._bearer()["Authorization"])
 
-    def publisher(self) -> "Publisher":
-        """A sensor that publishes with QoS 1."""
-        return Publisher(self.machine.ports["mqtt"], self._tls, self.credentials)
+    def publisher(self, credentials: tuple[str, str] | None = None) -> "Publisher":
+        """A sensor that publishes with QoS 1, as ourselves where nobody else is named."""
+        return Publisher(self.machine.ports["mqtt"], self._tls, credentials or self.credentials)
+
+    def add_sensor(self, name: str, topics: str) -> tuple[str, str]:
+        """A client that may publish to these topics: its name and secret."""
+        body = {"client_id": name, "kind": "device", "policy": {"publish": [topics]}}
+        answer = self.http.post("/clients", json=body, headers=self._bearer())
+        assert answer.status_code == 200, answer.text
+        return name, str(answer.json()["client_secret"])
 
     def _bearer(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
@@ -125,8 +161,9 @@ class Publisher:
         self._client.tls_set_context(tls)
         self._client.tls_insecure_set(True)
         self._client.username_pw_set(*credentials)
-        self._client.on_connect = lambda *_: self._connected.set()
+        self._client.on_connect = self._answered
         self._client.on_publish = lambda _client, _data, mid, *_: self._acks.put(mid)
+        self._client.reconnect_delay_set(1, 4)
         self._client.connect(LOOPBACK, port)
         self._client.loop_start()
 
@@ -142,6 +179,13 @@ class Publisher:
     ) -> None:
         self._client.disconnect()
         self._client.loop_stop()
+
+    def _answered(
+        self, _client: object, _data: object, _flags: object, reason: ReasonCode, *_: object
+    ) -> None:
+        """A broker may read who is new a second later: refused, we come again."""
+        if not reason.is_failure:
+            self._connected.set()
 
     def send(self, number: int, sensor: str = "1") -> None:
         """Without waiting."""

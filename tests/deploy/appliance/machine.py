@@ -11,8 +11,6 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import httpx
 import pytest
@@ -42,17 +40,24 @@ def has_kvm(architecture: str) -> bool:
     return architecture == "arm64" or re.search(r"\b(vmx|svm)\b", flags) is not None
 
 
-class Machine:
-    """A card with the image on it, and a machine around it while the context lasts."""
+def flash(image: Path, card: Path) -> None:
+    """A card with the image on it, as large as cards are."""
+    fresh = card.with_suffix(".fresh")
+    copy = ("cp", "--sparse=always", "--reflink=auto", str(image), str(fresh))
+    subprocess.run(copy, check=True)
+    with fresh.open("r+b") as file:
+        file.truncate(DISK_GIB * 1024 * MIB)
+    fresh.rename(card)
 
-    def __init__(self, image: Path, architecture: str, folder: Path) -> None:
+
+class Machine:
+    """The card of a folder, and a machine around it while it is switched on."""
+
+    def __init__(self, architecture: str, folder: Path) -> None:
         self._architecture = architecture
-        self.disk, self._folder = folder / "card.img", folder
-        copy = ("cp", "--sparse=always", "--reflink=auto", str(image), str(self.disk))
-        subprocess.run(copy, check=True)
-        with self.disk.open("r+b") as file:
-            file.truncate(DISK_GIB * 1024 * MIB)
-        self._boot = f"{self.disk}@@{FIRST_MIB * MIB}"
+        self.folder = folder
+        self._disk = folder / "card.img"
+        self._boot = f"{self._disk}@@{FIRST_MIB * MIB}"
         for name in ("vmlinuz", "initrd.img", "cmdline.txt"):
             call("mcopy", "-o", "-i", self._boot, f"::{name}", str(folder / name))
         names = ("http", "websocket", "mqtt", "ssh", "wire", "wire end")
@@ -62,7 +67,7 @@ class Machine:
 
     def put(self, name: str, text: str) -> None:
         """A file on the card's boot partition, as whoever flashed it writes one."""
-        file = self._folder / name
+        file = self.folder / name
         file.write_text(text, encoding="utf-8")
         call("mcopy", "-o", "-i", self._boot, str(file), f"::{name}")
 
@@ -70,21 +75,19 @@ class Machine:
         """A file of the boot partition, read as on another computer; the machine is off."""
         return call("mtype", "-i", self._boot, f"::{name}")
 
-    def __enter__(self) -> Self:
+    @property
+    def is_on(self) -> bool:
+        """Whether it has power."""
+        return self._program is not None
+
+    def switch_on(self) -> float:
+        """Until the gateway takes requests; seconds since."""
         program = EMULATORS[self._architecture]
         if shutil.which(program) is None:
             pytest.skip(f"no {program} (apt-get install qemu-system-x86 qemu-system-arm)")
         self._program = Program(*self._command(program))
         self._program.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.cut_power()
+        return self.until_ready()
 
     def cut_power(self) -> None:
         """At once, whatever it does."""
@@ -101,12 +104,16 @@ class Machine:
             if words in line:
                 return line
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the gateway answers that it takes requests."""
+        return _answers(f"https://{LOOPBACK}:{self.ports['http']}/ready")
+
     def until_ready(self) -> float:
         """Until the gateway answers that it takes requests; seconds since the call."""
         begin = time.monotonic()
-        address = f"https://{LOOPBACK}:{self.ports['http']}/ready"
         never = threading.Event()
-        while not _answers(address):
+        while not self.is_ready:
             assert time.monotonic() - begin < BOOT_S, f"not ready after {BOOT_S:.0f} s"
             never.wait(1)
         return time.monotonic() - begin
@@ -133,9 +140,16 @@ class Machine:
             subprocess.run(self._ssh(command), check=False, stdout=file, stdin=subprocess.DEVNULL)
         call("tar", "-C", str(folder), "-xf", str(packed))
 
+    def give(self, folder: Path, target: str) -> None:
+        """Files of a folder, into one of the device."""
+        packed = ("tar", "-C", str(folder), "-cf", "-", ".")
+        with subprocess.Popen(packed, stdout=subprocess.PIPE) as source:
+            command = self._ssh(f"tar -C {target} -xf - && sync")
+            subprocess.run(command, check=True, stdin=source.stdout)
+
     def make_key(self) -> str:
         """A pair for `run`; the public one, as a device is told it."""
-        file = self._folder / "key"
+        file = self.folder / "key"
         if not file.exists():
             command = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(file))
             subprocess.run(command, check=True)
@@ -147,10 +161,15 @@ class Machine:
         local = f"local.type=inet,local.host={LOOPBACK},local.port={there}"
         return f"dgram,id=lan,{local},remote.type=inet,remote.host={LOOPBACK},remote.port={here}"
 
+    def _console(self) -> tuple[str, ...]:
+        """Read by us, and kept beside the card for whoever asks what happened."""
+        log = f"stdio,id=console,logfile={self.folder / 'console.log'},logappend=on"
+        return "-chardev", log, "-serial", "chardev:console"
+
     def _ssh(self, command: str) -> tuple[str, ...]:
         said = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes")
         options = [word for each in (*said, "ConnectTimeout=20") for word in ("-o", each)]
-        who = ("-i", str(self._folder / "key"), "-p", str(self.ports["ssh"]), f"root@{LOOPBACK}")
+        who = ("-i", str(self.folder / "key"), "-p", str(self.ports["ssh"]), f"root@{LOOPBACK}")
         return ("ssh", "-q", *options, *who, command)
 
     def _command(self, program: str) -> tuple[str, ...]:
@@ -163,7 +182,7 @@ class Machine:
         forwards = "".join(
             f",hostfwd=tcp:{LOOPBACK}:{self.ports[name]}-:{port}" for name, port in inside.items()
         )
-        words = (self._folder / "cmdline.txt").read_text(encoding="ascii").strip()
+        words = (self.folder / "cmdline.txt").read_text(encoding="ascii").strip()
         # An emulated processor may need longer for what a real one does in a blink.
         patience = "" if is_fast else f" systemd.watchdog_sec={WATCHDOG_S}"
         console = f"{words}{patience} console={CONSOLES[self._architecture]}"
@@ -173,12 +192,12 @@ class Machine:
             *("-smp", "2", "-m", str(MEMORY_MIB), "-display", "none", "-vga", "none"),
             *(
                 "-kernel",
-                str(self._folder / "vmlinuz"),
+                str(self.folder / "vmlinuz"),
                 "-initrd",
-                str(self._folder / "initrd.img"),
+                str(self.folder / "initrd.img"),
             ),
-            *("-append", console, "-serial", "stdio", "-monitor", "none", *clock),
-            *("-drive", f"file={self.disk},format=raw,if=virtio,cache=writeback"),
+            *("-append", console, *self._console(), "-monitor", "none", *clock),
+            *("-drive", f"file={self._disk},format=raw,if=virtio,cache=writeback"),
             *("-netdev", f"user,id=net{forwards}", "-device", "virtio-net-pci,netdev=net"),
             *("-netdev", self._wire(), "-device", "virtio-net-pci,netdev=lan"),
             *("-device", "i6300esb", "-action", "watchdog=reset", "-device", "virtio-rng-pci"),
