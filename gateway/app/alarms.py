@@ -24,7 +24,7 @@ from gateway.exchange.homeassistant.measures import publisher_alarms
 from gateway.gates.modbus.measures import modbus_alarms
 from gateway.journal.measures import journal_alarms
 from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
-from gateway.runtime.clocks import Clocks, is_set
+from gateway.runtime.clocks import FIRST, Clocks
 from gateway.runtime.measures import Measure
 from gateway.shipping.measures import shipping_alarms
 
@@ -166,14 +166,15 @@ class ClockSanity:
         self._until = clocks.steady()
 
     def conditions(self) -> Iterator[Condition]:
-        """A time before this version was made, or a jump within a quarter of an hour."""
+        """A time that nobody has set, or a jump within a quarter of an hour."""
         now, offset_s, steady_s = self._clocks.now(), self._offset_now(), self._clocks.steady()
         if abs(offset_s - self._offset_s) > _JUMP_S:
             self._jump = f"it jumped by {offset_s - self._offset_s:+.0f} s to {now:%Y-%m-%d %H:%M}"
             self._until = steady_s + _TOLD_S
         self._offset_s = offset_s
-        if not is_set(now):
-            what = f"it says {now:%Y-%m-%d %H:%M}, which is long ago"
+        if not self._clocks.is_set(now):
+            why = "is long ago" if now < FIRST else "nobody has set since the start"
+            what = f"it says {now:%Y-%m-%d %H:%M}, which {why}"
             yield Condition(AlarmKind.CLOCK, "clock", what, _SET_IT)
         elif steady_s < self._until:
             what = f"{self._jump}; what was measured before may have a wrong time"

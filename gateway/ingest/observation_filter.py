@@ -5,8 +5,8 @@ have measured is a fault; what was accepted before, and what a broker had kept o
 more is known, is left out.
 """
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 
 from adapters.adapter import Decoded, Fault
 from adapters.values.memory import Memory
@@ -26,8 +26,9 @@ from gateway.runtime.clocks import is_set
 class ObservationFilter:
     """Remembers what it has let through; for the thread of ingest.
 
-    A device's time that is further ahead than `future` is not believed. `memory` is that of the
-    mappings: families hear there which results were refused.
+    A device's time that is further ahead than `future` is not believed, nor a time of our own that
+    `is_clock_set` denies. `memory` is that of the mappings: families hear there which results were
+    refused.
     """
 
     def __init__(
@@ -36,11 +37,13 @@ class ObservationFilter:
         current_state: CurrentState,
         memory: Memory,
         future: timedelta,
+        is_clock_set: Callable[[datetime], bool] = is_set,
     ) -> None:
         self.plausibility = plausibility
         self._current_state = current_state
         self._repeated = memory.of(LastResults)
         self._future = future
+        self._is_clock_set = is_clock_set
         self._duplicates = Duplicates()
 
     def recall(self, records: Iterable[Record]) -> None:
@@ -96,7 +99,7 @@ class ObservationFilter:
         A clock of ours that is not set judges nobody: what a device tells is believed as it is.
         """
         time = seen.phenomenon_time
-        if not is_set(message.received_at):
+        if not self._is_clock_set(message.received_at):
             return time is None or not is_set(time) or seen.circumstances.clock_suspect
         return time is not None and (
             time > message.received_at + self._future or seen.circumstances.clock_suspect

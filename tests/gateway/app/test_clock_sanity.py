@@ -39,3 +39,12 @@ def test_time_that_passes_is_no_jump_but_an_hour_at_once_is() -> None:
         assert list(clock.conditions()) == []
     time.now -= timedelta(hours=1)
     assert [each.where for each in clock.conditions()] == ["clock"]
+
+
+def test_a_time_that_nobody_has_set_is_told_as_that() -> None:
+    now, heard = datetime(2026, 6, 1, tzinfo=UTC), [False]
+    clock = ClockSanity(Clocks(lambda: now, lambda: 0.0, lambda _: heard[0]))
+    (told,) = clock.conditions()
+    assert told.what == "it says 2026-06-01 00:00, which nobody has set since the start"
+    heard[0] = True
+    assert list(clock.conditions()) == []

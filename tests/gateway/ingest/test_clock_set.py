@@ -63,6 +63,19 @@ async def test_what_comes_while_the_clock_is_not_set_is_marked_and_gives_way(
     vars(store).clear()
 
 
+async def test_a_time_that_nobody_has_set_is_marked_though_it_looks_right(tmp_path: Path) -> None:
+    heard = False
+    async with Gateway(config_of(tmp_path), Clocks(lambda: NOW, is_set=lambda _: heard)) as gateway:
+        await observed(gateway, 1)
+        await observed(gateway, 2, "timed/a", (NOW + timedelta(days=9)).isoformat())
+        assert rows_of(gateway, TOLD) == [["urn:bare", "1", "true"], ["urn:timed", "2", "false"]]
+        heard = True
+        await observed(gateway, 3)
+        assert rows_of(gateway, TOLD) == [["urn:bare", "3", "false"], ["urn:timed", "2", "false"]]
+        store = gateway.scheduler.engine.store
+    vars(store).clear()
+
+
 async def test_a_clock_that_is_set_back_hides_no_later_value(tmp_path: Path) -> None:
     wall = Wall(NOW + timedelta(days=900))
     async with Gateway(config_of(tmp_path), wall.clocks()) as gateway:
