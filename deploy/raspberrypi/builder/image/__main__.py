@@ -15,6 +15,7 @@ from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image.appliance import Owner, make_appliance, make_data
 from deploy.raspberrypi.builder.image.base import base_root
 from deploy.raspberrypi.builder.image.boot import lay_out_boot
+from deploy.raspberrypi.builder.image.bytecode import COMPILED, compile_package, is_emulated
 from deploy.raspberrypi.builder.image.commands import call, require
 from deploy.raspberrypi.builder.image.contents import bill_of_materials
 from deploy.raspberrypi.builder.image.disk import layout_for, write_disk
@@ -91,7 +92,7 @@ def _build(
         folder.mkdir(mode=0o755)
     call("tar", "-C", str(root), "--xattrs", "--numeric-owner", "-xf", str(base))
     package = options.deb or _package(flavour, work, epoch, options)
-    _install(package, root)
+    _install(package, root, flavour, options.cache)
     lay_out_boot(root, flavour, boot)
     make_appliance(root, flavour, __version__, epoch)
     make_data(data, Owner(root))
@@ -108,17 +109,21 @@ def _package(flavour: Flavour, work: Path, epoch: int, options: argparse.Namespa
     return build_deb(Target(SUITE, flavour.architecture), epoch, told)
 
 
-def _install(package: Path, root: Path) -> None:
+def _install(package: Path, root: Path, flavour: Flavour, cache: Path) -> None:
     """As the device itself would, so that its scripts do what they do everywhere."""
     there = root / "tmp" / "sosa-gateway.deb"
     there.write_bytes(package.read_bytes())
+    dpkg = ("chroot", str(root), "dpkg")
+    hint = "take a package of this release and architecture"
     try:
-        call(
-            *("chroot", str(root), "dpkg", "--install", "/tmp/sosa-gateway.deb"),  # noqa: S108
-            hint="take a package of this release and architecture",
-        )
+        call(*dpkg, "--unpack", "/tmp/sosa-gateway.deb", hint=hint)  # noqa: S108
     finally:
         there.unlink()
+    said: dict[str, str] = {}
+    if is_emulated(flavour):
+        compile_package(root, cache)
+        said = {COMPILED: "yes"}
+    call(*dpkg, "--configure", "sosa-gateway", hint=hint, variables=said)
 
 
 def _packed(image: Path, flavour: Flavour, epoch: int, options: argparse.Namespace) -> list[Path]:

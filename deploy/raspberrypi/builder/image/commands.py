@@ -3,7 +3,8 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from deploy.raspberrypi.builder.errors import BuildError
 
@@ -39,13 +40,25 @@ def require(*names: str) -> None:
         )
 
 
-def call(*command: str, given: str = "", epoch: int = 0, hint: str = "") -> str:
+def call(
+    *command: str,
+    given: str = "",
+    epoch: int = 0,
+    hint: str = "",
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """What it prints. Raises BuildError with what it says when it fails.
 
     `epoch` is the time that files get which it makes, where it can be told so; 0: now.
+    `variables` are added to its environment.
     """
     stamp = {"SOURCE_DATE_EPOCH": str(epoch), "E2FSPROGS_FAKE_TIME": str(epoch)} if epoch else {}
-    environment = {**os.environ, **stamp, "PATH": f"{os.environ.get('PATH', '')}:{_PATH}"}
+    environment = {
+        **os.environ,
+        **stamp,
+        **variables,
+        "PATH": f"{os.environ.get('PATH', '')}:{_PATH}",
+    }
     environment |= {
         "LC_ALL": "C.UTF-8",
         "DEBIAN_FRONTEND": "noninteractive",
