@@ -31,6 +31,7 @@ from gateway.runtime.forms import Forms
 SLOTS = Path("/var/lib/sosa-gateway-slots")
 PACKAGE = Path("/usr/lib/sosa-gateway")
 _PUBLIC = 0o644
+_OF_GROUP = 0o640
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,17 @@ class Slots:
         remove_tree(self.folder / "incoming")
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Only one works on them at a time. Raises ConflictError at once."""
+    def locked(self, readers: int) -> Iterator[None]:
+        """Only one works on them at a time. Raises ConflictError at once.
+
+        Who may read the lock could hold it, and with it every upgrade off: that is the group
+        `readers`, the gateway's, which has to see that we are at work.
+        """
         make_folder(self.folder)
-        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, _PUBLIC)
+        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, _OF_GROUP)
         try:
-            os.fchmod(descriptor, _PUBLIC)
+            os.fchown(descriptor, -1, readers)
+            os.fchmod(descriptor, _OF_GROUP)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError as error:

@@ -14,6 +14,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Updater:
 
     def apply(self, source: Source, *, allow_downgrade: bool = False) -> str:
         """Take the newest release; the version that is in use then."""
-        with self.slots.locked():
+        with self._locked():
             self._recover()
             release = source.newest(self.system())
             if release is None:
@@ -78,7 +79,7 @@ class Updater:
 
         Raises UpgradeError where that would lose what was acknowledged.
         """
-        with self.slots.locked():
+        with self._locked():
             self._recover()
             target = self.slots.previous
             if target is None or target == self.slots.in_use:
@@ -99,10 +100,15 @@ class Updater:
         if not self.slots.folder.is_dir():
             return ""
         try:
-            with self.slots.locked():
+            with self._locked():
                 return self._recover()
         except ConflictError:
             return ""
+
+    def _locked(self) -> AbstractContextManager[None]:
+        """Nobody else is at work on the slots, and the owner of the data sees that we are."""
+        owned = self.data if self.data.exists() else self.slots.folder.parent
+        return self.slots.locked(owned.stat().st_gid)
 
     def _recover(self) -> str:
         try:

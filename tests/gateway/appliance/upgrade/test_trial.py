@@ -1,6 +1,7 @@
 """A gateway of a release that is tried: ready, and nobody is let in before it has passed."""
 
 import asyncio
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -93,7 +94,7 @@ async def test_nothing_is_acknowledged_before_it_has_passed(
     config, let_in = on_fixed_ports(tmp_path), threading.Event()
     journal = tmp_path / "data" / "journal"
     earlier = await lived_before(config, journal)
-    with slots.locked():
+    with slots.locked(os.getgid()):
         slots.begin(TRIAL)
         may_serve = until_passed(systemd.manager, slots.folder)
         gateway = Gateway(config, may_serve=may_serve)

@@ -407,9 +407,16 @@ def test_without_room_nothing_is_fetched(device: Device) -> None:
 
 def test_two_at_once_are_not_let(device: Device) -> None:
     device.release(SECOND)
-    with device.slots.locked(), pytest.raises(ConflictError, match="under way"):
+    with device.slots.locked(os.getgid()), pytest.raises(ConflictError, match="under way"):
         device.updater().apply(device.source)
     assert device.updater().recover() == ""
+
+
+def test_who_may_hold_an_upgrade_off_is_root_or_the_gateway(device: Device) -> None:
+    with device.slots.locked(device.updater().data.stat().st_gid):
+        lock = (device.slots.folder / "lock").stat()
+    assert lock.st_mode & 0o777 == 0o640
+    assert lock.st_gid == device.updater().data.stat().st_gid
 
 
 @pytest.mark.alone
