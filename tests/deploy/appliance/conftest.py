@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image.__main__ import _parser, build_image
-from tests.deploy.appliance.device import CODE, Device
+from tests.deploy.appliance.device import CODE, CREDENTIALS, Device
 from tests.deploy.appliance.machine import Machine, flash, has_kvm
 from tests.deploy.appliance.steps import ARCH, FOLDER, RESUMES, measured, passed, remember
 
@@ -55,21 +55,21 @@ def card() -> Iterator[Machine]:
         FOLDER.mkdir(parents=True)
         flash(_image(), FOLDER / "card.img")
     machine = Machine(ARCH, FOLDER)
-    if not Device(machine).is_claimed:
+    if not (FOLDER / CREDENTIALS).exists():
         machine.put("gateway.toml", WISHES.format(key=machine.make_key()))
     yield machine
     machine.cut_power()
 
 
 @pytest.fixture
-def unclaimed(card: Machine) -> Device:
+def unclaimed(card: Machine) -> Iterator[Device]:
     """The device serves, whatever the step before left of it."""
-    device = Device(card)
     if card.is_on and not card.is_ready:
         card.cut_power()
     if not card.is_on:
         measured(f"ready {card.switch_on():.0f} s after power on, kvm: {has_kvm(ARCH)}")
-    return device
+    with Device(card) as device:
+        yield device
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from tests.kit.gateways import LOOPBACK, PREFIXES, mapping
 
 CODE = "K7PQM-4XWTD"
 FIRST = "urn:sensor:1"
+CREDENTIALS = "credentials.json"
+"""Beside the card: those of the first client."""
 VALUES = (
     PREFIXES
     + "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value }"
@@ -31,7 +33,7 @@ VALUES = (
 
 
 class Device:
-    """A claimed gateway, by the ports that a machine forwards to it."""
+    """A gateway, by the ports that a machine forwards to it; a context manager."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -41,7 +43,18 @@ class Device:
         self._tls.verify_mode = ssl.CERT_NONE
         address = f"https://{LOOPBACK}:{machine.ports['http']}"
         self.http = httpx.Client(base_url=address, verify=self._tls, timeout=300)
-        self._kept = machine.folder / "credentials.json"
+        self._kept = machine.folder / CREDENTIALS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.http.close()
 
     @property
     def credentials(self) -> tuple[str, str]:
