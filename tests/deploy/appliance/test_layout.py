@@ -217,6 +217,17 @@ def test_nothing_but_the_data_is_written(built: Path) -> None:
             assert any(option.startswith("size=") for option in options)
 
 
+def test_nothing_of_a_release_that_was_cut_off_runs_before_it_is_gone_back_from() -> None:
+    units = ("sosa-gateway.service", "sosa-gateway-first-boot.service")
+    before = [
+        (DEBIAN / name).read_text(encoding="utf-8").partition("\nExecStart=")[0] for name in units
+    ]
+    (of_gateway,), (of_first_boot,) = (
+        re.findall(r"(?m)^ExecStartPre=-?\+(.*upgrade recover.*)$", text) for text in before
+    )
+    assert of_gateway == of_first_boot
+
+
 def test_what_first_boot_writes_is_read_where_programs_look(built: Path) -> None:
     for name, target in LINKS.items():
         assert os.readlink(built / "root" / name) == target
