@@ -86,12 +86,20 @@ def test_somebody_dies_at_random(
     with cluster(tmp_path / "cluster") as made:
         for _ in fleet.deliveries(landing):
             driver = _run(made, archive, landing)
-            time.sleep(chance.uniform(5, 40))
+            _work(driver, chance.randrange(160))
             _kill(who, made, driver, chance)
             driver.kill() if who == "master" else _ended(driver)
         last = _run(made, archive, landing)
         assert _ended(last) in _DONE, last.log.read_text()[-4000:]
     assert _tables(archive, spark) == _expected(spark, landing, tmp_path / "alone")
+
+
+def _work(driver: Daemon, tasks: int) -> None:
+    """Until a driver has seen so many tasks end, or has ended itself."""
+    deadline = time.monotonic() + 900
+    while driver.process.poll() is None and driver.log.read_bytes().count(b"Finished task") < tasks:
+        assert time.monotonic() < deadline, driver.log.read_text()[-2000:]
+        time.sleep(0.05)
 
 
 def _kill(who: str, made: Cluster, driver: Daemon, chance: random.Random) -> None:
