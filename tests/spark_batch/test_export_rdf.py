@@ -245,8 +245,9 @@ def test_commands_are_exported_with_how_they_ended(
     ]
     folder = landing.parent / "journal"
     with Journal(folder, Origin(GATEWAY, BASE)) as journal:
-        for told in (*sent, *ends):
-            journal.note(told)
+        told: list[Actuation | Outcome] = [*sent, *ends]
+        for each in told:
+            journal.note(each)
         journal.sync()
         assert journal.actuations == len(sent)
     with Journal(folder, Origin(GATEWAY, BASE)) as journal:
