@@ -80,7 +80,9 @@ class Timeline:
         if self.watermark.drops and self.watermark.is_dropped(time, now):
             self.drop()
         else:
-            self._arriving.append(self.record(element, time, order, weight))
+            if isinstance(element.triples, Parted):
+                weight = element.triples.bytes(self.kept)
+            self._arriving.append(Record(element, time, order, weight))
 
     def record(self, element: Element, time: int, order: int, weight: int | None = None) -> Record:
         """An element, and what it takes where so much of it is wanted as here."""
@@ -159,8 +161,9 @@ class Timeline:
         if self.end < len(self.times):
             self._enter(self._waiting(upper))
         if self._arriving:
-            arriving, self._arriving = self._arriving, []
-            self._enter([each for each in arriving if self._insert(each)])
+            entering = list(filter(self._insert, self._arriving))
+            self._arriving = []
+            self._enter(entering)
             if self.is_limited:
                 self._limit()
 
@@ -316,8 +319,10 @@ class Timeline:
 
     def _expire(self, upper: int) -> None:
         times, end, last = self.times, self.end, len(self.times)
+        lowest = upper
         for content in self.contents:
             low = content.low = self.watermark.low(upper, content.length)
+            lowest = min(lowest, low)
             start = content.start
             while start < last and times[start] < low:
                 if start < end:
@@ -327,7 +332,7 @@ class Timeline:
                     content.dropped += 1
                 start += 1
             content.start = start
-        self.lowest = min([content.low for content in self.contents])
+        self.lowest = lowest
 
     def _waiting(self, upper: int) -> list[Record]:
         """What has waited for W to get there, without what nobody has seen."""

@@ -7,14 +7,14 @@ and 18.5.1. A row moves one group, at a cost that does not depend on how many ro
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
 from gateway.engine.sliding.element_rows import Said
 from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
-from gateway.engine.sliding.measured import Measured
+from gateway.engine.sliding.measured import Measured, integer_literal
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
 
@@ -185,7 +185,7 @@ class Groups:
         states = group.states
         values = group.key.values[self._parameters :] + tuple(
             [
-                Literal(group.count) if read is None else read[1](states[read[0]])
+                integer_literal(group.count) if read is None else read[1](states[read[0]])
                 for read in self._reads
             ]
         )
