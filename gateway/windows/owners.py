@@ -67,7 +67,7 @@ class Owners:
     that has entered has none of its `own`.
     """
 
-    def __init__(self, *, is_kept: bool = True) -> None:
+    def __init__(self, *, is_kept: bool) -> None:
         self.is_kept = is_kept
         self._owners: dict[Triple, Record] = {}
         self._others: dict[Triple, _Others] = {}

@@ -50,7 +50,7 @@ class Timeline:
         self.records: list[Record] = []
         self.base = 0
         self.end = 0
-        self.owners = Owners()
+        self.owners = Owners(is_kept=False)
         self.weight = 0
         self.budget = budget
         self.kept: Predicates | None = frozenset()
@@ -60,7 +60,7 @@ class Timeline:
         self._ended: set[Key] = set()
         self._failed: list[RangeContent] = []
         self._is_boundary = False
-        self._is_asked = False
+        self._is_asked = True
 
     @property
     def elements(self) -> int:
