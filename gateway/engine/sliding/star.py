@@ -110,12 +110,18 @@ class Star:
         """
         places, entry = self._single, list(self._nothing)
         only: Term | None = None
+        subject: Term
         for triple in triples:
-            is_made = type(triple) is Triple  # whose terms are made as they are asked for
-            place = places.get(triple.predicate if is_made else triple[1])
-            if place is None:
-                continue
-            subject, value = (triple.subject, triple.object) if is_made else (triple[0], triple[2])
+            if isinstance(triple, Triple):  # whose terms are made as they are asked for
+                place = places.get(triple.predicate)
+                if place is None:
+                    continue
+                subject, value = triple.subject, triple.object
+            else:
+                subject, predicate, value = triple
+                place = places.get(predicate)
+                if place is None:
+                    continue
             if only is None:
                 entry[-1] = only = subject
             if entry[place] is not None or only != subject:
