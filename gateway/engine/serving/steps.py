@@ -108,12 +108,8 @@ class Steps:
 
     def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
-        windowed = self.windowed
         with self.writing as time:
-            changes: Sequence[Change] = ()
-            if not windowed.is_idle:
-                changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time)
-            return self.told(changes, time)
+            return self.told(self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time), time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
