@@ -205,13 +205,13 @@ def test_where_a_table_is_too_big_the_store_is_asked_once_of_each_subject(
     match = engine.store.match
 
     def counted(*wanted: Any) -> list[Quad]:
-        asked.append(wanted[:2])
+        asked.append(wanted[1])
         return match(*wanted)
 
     monkeypatch.setattr(engine.store, "match", counted)
     told = engine.update("INSERT DATA { <urn:x> <urn:p> 1 ; <urn:q> 1 ; <urn:r> 1 }")
     assert [len(each.added) for each in told.notifications] == [1, 1, 1]
-    assert sum(predicate == TYPE for _, predicate in asked) == 1
+    assert asked.count(TYPE) == 1
     told = engine.update("DELETE DATA { <urn:x> a <urn:A> }")
     assert [len(each.removed) for each in told.notifications] == [1, 1, 1]
     assert not engine.update("INSERT DATA { <urn:x> <urn:p> 2 }").notifications
