@@ -42,7 +42,16 @@ EVERYTHING = LuttEntry()
 class Run:
     """Quads of one predicate and graph, one after the other on one side of a Delta."""
 
-    __slots__ = ("_objects", "_subjects", "graph", "is_added", "predicate", "quads")
+    __slots__ = (
+        "_by_subject",
+        "_objects",
+        "_parts",
+        "_subjects",
+        "graph",
+        "is_added",
+        "predicate",
+        "quads",
+    )
 
     def __init__(
         self, predicate: NamedNode, graph: GraphName, quads: Sequence[Quad], *, is_added: bool
@@ -53,6 +62,8 @@ class Run:
         self.is_added = is_added
         self._subjects: Sequence[Term] | None = None
         self._objects: Sequence[Term] | None = None
+        self._by_subject: Mapping[Term, Mapping[Term, None]] | None = None
+        self._parts: dict[tuple[int, ...], Run] | None = None
 
     @property
     def subjects(self) -> Sequence[Term]:
@@ -70,9 +81,32 @@ class Run:
             found = self._objects = [quad.object for quad in self.quads]
         return found
 
+    @property
+    def by_subject(self) -> Mapping[Term, Mapping[Term, None]]:
+        """The objects of each subject."""
+        found = self._by_subject
+        if found is None:
+            made: dict[Term, dict[Term, None]] = {}
+            for subject, object_ in zip(self.subjects, self.objects, strict=True):
+                made.setdefault(subject, {})[object_] = None
+            found = self._by_subject = made
+        return found
+
     def some(self, quads: Sequence[Quad]) -> "Run":
         """A run of these of its quads alone."""
         return Run(self.predicate, self.graph, quads, is_added=self.is_added)
+
+    def part(self, places: tuple[int, ...]) -> "Run":
+        """The run of the quads in these places, in order: the same one for all who ask."""
+        if len(places) == len(self.quads):
+            return self
+        parts = self._parts
+        if parts is None:
+            parts = self._parts = {}
+        found = parts.get(places)
+        if found is None:
+            found = parts[places] = self.some([self.quads[at] for at in places])
+        return found
 
 
 _RUN_OF = attrgetter("predicate", "graph_name")
@@ -226,7 +260,7 @@ class LuttIndex(Generic[Owner]):
                     if its is not None:
                         its.add(at)
         return [
-            (owner, run if its is None else run.some([run.quads[at] for at in sorted(its)]))
+            (owner, run if its is None else run.part(tuple(sorted(its))))
             for owner, its in found.items()
         ]
 
