@@ -36,7 +36,7 @@ class Form:
 
 
 class ObservedTerms(Entering):
-    """Those of one observation; `result` is made already."""
+    """The bindings of one observation; `result` is made already."""
 
     __slots__ = ("_base", "_form", "_result", "_told")
 
