@@ -82,7 +82,7 @@ class _Reading:
         return True
 
     def replace(self, step: Replacement) -> bool:
-        """It is the only one, and in a named graph that exists, where no bundle is."""
+        """This is the only one, and in a named graph that exists, where no bundle is."""
         graph = step.after.graph_name
         if self._replacement is not None or step.before == step.after:
             return False

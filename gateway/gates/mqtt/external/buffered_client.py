@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # paho has this name for type checkers only
 
 _CHUNK = 65_536
 _PUBACK = b"\x40\x02"
-"""Its length is that of a packet identifier: success needs no reason (MQTT 5.0, 3.4.2.1)."""
+"""With the length of a packet identifier: success needs no reason (MQTT 5.0, 3.4.2.1)."""
 
 
 class BufferedSocket:
