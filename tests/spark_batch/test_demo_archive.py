@@ -18,9 +18,11 @@ from pyspark.sql import SparkSession
 from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
-from tests.kit.blocks import blocks
+from tests.kit.blocks import Ports, Terminal, blocks
 from tests.kit.chromium import browsers
 from tests.kit.screens import keep
+
+OF_JAVA = ("JAVA_HOME", "JAVA_TOOL_OPTIONS", "SOSA_ARCHIVE_CLASSES")
 
 
 def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
@@ -33,7 +35,11 @@ def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.xdist_group("ports of the demo")
 def test_demo_gateway_fills_an_archive_while_it_runs(
-    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
+    tmp_path: Path,
+    landing: Path,
+    archive: Archive,
+    ingest: Callable[[], Summary],
+    spark: SparkSession,
 ) -> None:
     command = [
         sys.executable,
@@ -58,6 +64,7 @@ def test_demo_gateway_fills_an_archive_while_it_runs(
     if shutil.which("chromium"):
         keep("report.png", asyncio.run(seen(page)))
     the_pages_programs_run(spark, archive, landing)
+    the_pages_commands_run(tmp_path / "typed", landing)
     frame = DeltaTable(str(archive.observations.folder)).to_pandas()
     assert set(frame.gateway) == {"demo"}
     assert len(frame) >= first.rows_out
@@ -74,6 +81,17 @@ def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path)
     names: dict[str, Any] = {"spark": spark, "paths": segments}
     exec(of_segments.replace("spark.read", "rows = spark.read"), names)
     assert names["rows"].count() > 10
+
+
+def the_pages_commands_run(folder: Path, landing: Path) -> None:
+    """Those of docs/archive.md: another Spark, another archive of the same landing zone."""
+    (block,) = (each for each in blocks("docs/archive.md") if each.language == "sh")
+    folder.mkdir()
+    (folder / "landing").symlink_to(landing)
+    terminal = Terminal(folder, Ports(0, 0, 0))
+    terminal.environment |= {name: os.environ[name] for name in OF_JAVA if name in os.environ}
+    assert "sequence" in terminal.run(block)
+    assert "<svg" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 async def seen(file: Path) -> bytes:
