@@ -15,9 +15,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from gateway.shipping import Shipper, open_zone
 from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
+from tests.gateway.shipping.journals import sealed_journal
 from tests.kit.blocks import Ports, Terminal, blocks
 from tests.kit.chromium import browsers
 from tests.kit.screens import keep
@@ -35,11 +37,7 @@ def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.xdist_group("ports of the demo")
 def test_demo_gateway_fills_an_archive_while_it_runs(
-    tmp_path: Path,
-    landing: Path,
-    archive: Archive,
-    ingest: Callable[[], Summary],
-    spark: SparkSession,
+    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
 ) -> None:
     command = [
         sys.executable,
@@ -64,7 +62,6 @@ def test_demo_gateway_fills_an_archive_while_it_runs(
     if shutil.which("chromium"):
         keep("report.png", asyncio.run(seen(page)))
     the_pages_programs_run(spark, archive, landing)
-    the_pages_commands_run(tmp_path / "typed", landing)
     frame = DeltaTable(str(archive.observations.folder)).to_pandas()
     assert set(frame.gateway) == {"demo"}
     assert len(frame) >= first.rows_out
@@ -83,15 +80,17 @@ def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path)
     assert names["rows"].count() > 10
 
 
-def the_pages_commands_run(folder: Path, landing: Path) -> None:
-    """Those of docs/archive.md: another Spark, another archive of the same landing zone."""
+def test_the_commands_of_the_page_make_an_archive_and_a_dataframe(tmp_path: Path) -> None:
+    """Those of docs/archive.md, by a Spark that they start."""
     (block,) = (each for each in blocks("docs/archive.md") if each.language == "sh")
-    folder.mkdir()
-    (folder / "landing").symlink_to(landing)
-    terminal = Terminal(folder, Ports(0, 0, 0))
+    terminal = Terminal(tmp_path, Ports(0, 0, 0))
     terminal.environment |= {name: os.environ[name] for name in OF_JAVA if name in os.environ}
-    assert "sequence" in terminal.run(block)
-    assert "<svg" in (folder / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "landing").mkdir()
+    with sealed_journal(tmp_path / "journal", segments=1) as journal:
+        zone = open_zone(str(tmp_path / "landing"), {})
+        Shipper(journal.folder, journal.manifest, zone, "landing").ship()
+    assert "[10 rows x" in terminal.run(block)
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 async def seen(file: Path) -> bytes:
