@@ -27,7 +27,7 @@ class LoopCalls:
 
         Raises RuntimeError when the loop is closed.
         """
-        self._calls.append(partial(function, *args))
+        self._calls.append(partial(function, *args) if args else function)
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon_threadsafe(self._run)

@@ -94,11 +94,17 @@ class Outbox:
         with self._lock:
             if self._closed:
                 return
-            if self.consumer.rows > self._limits.rows:
+            consumer, limits, steps = self.consumer, self._limits, self._steps
+            if consumer.rows > limits.rows:
                 self._close()
-                self.consumer.overflow(self)
-                return
-            self._append_or_merge(notification)
+                consumer.overflow(self)
+            elif len(steps) < limits.messages or not steps:
+                steps.append(notification)
+                _, added, removed = notification.results
+                self._count(len(added) + len(removed))
+                consumer.ready(self)
+            else:
+                self._merge(notification)
 
     def takes(self) -> bool | None:
         """Whether there is room for what can wait; None once it is closed. In any thread."""
@@ -143,19 +149,13 @@ class Outbox:
         with self._lock:
             self._close()
 
-    def _append_or_merge(self, notification: Notification) -> None:
-        if self._steps and len(self._steps) >= self._limits.messages:
-            last = self._steps[-1]
-            if isinstance(last, Notification):
-                last = self._steps[-1] = step_of(self._output, last)
-            before = last.rows
-            last.add(notification)
-            self._count(last.rows - before)
-        else:
-            self._steps.append(notification)
-            results = notification.results
-            self._count(len(results.added) + len(results.removed))
-            self.consumer.ready(self)
+    def _merge(self, notification: Notification) -> None:
+        last = self._steps[-1]
+        if isinstance(last, Notification):
+            last = self._steps[-1] = step_of(self._output, last)
+        before = last.rows
+        last.add(notification)
+        self._count(last.rows - before)
 
     def _count(self, rows: int) -> None:
         self._rows += rows

@@ -52,6 +52,8 @@ class Subscriber:
     """Answers one client's requests, one after another, and gives out what it has to be told.
 
     All methods but those of `Consumer` are for the event loop. `close` must be called at the end.
+    `tells` may send what there is at once, in the place of who waits for it and has no pause;
+    False: something is left for that one.
     """
 
     def __init__(self, subscribers: Subscribers, client: Client) -> None:
@@ -59,6 +61,7 @@ class Subscriber:
         self.overflowed = False
         self.subscriptions: dict[str, Subscription] = {}
         self.client = client
+        self.tells: Callable[[], bool] | None = None
         self._all = subscribers
         self._ready: deque[Outbox] = deque()
         self._notices: deque[Ended | Resumed] = deque()
@@ -172,8 +175,17 @@ class Subscriber:
         self._changed()
 
     def _changed(self) -> None:
+        if self._is_told_at_once():
+            return
         self._woken = True
         self._ring()
+
+    def _is_told_at_once(self) -> bool:
+        """Whether nothing is left to wake anybody for: a task's turn costs as much as a message."""
+        if self.tells is None or self._waiter is None or self._woken or self.client.pause_s:
+            return False
+        self._is_waking = False  # what comes from now on may be missed here
+        return self.tells()
 
     def take(self) -> Outgoing | None:
         """The next thing to tell, in the order of the engine; None when there is nothing now."""

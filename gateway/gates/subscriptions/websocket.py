@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.errors import BadRequestError, OverloadedError, TooManyRequestsError
 from gateway.gates.http.responses import error_response
+from gateway.gates.http.socket_connection import AT_ONCE
 from gateway.gates.subscriptions.subscriber import Client, Subscriber
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.security.principal import Principal
@@ -63,7 +64,8 @@ class _Socket:
     """One socket, from its acceptance to its end.
 
     Messages go to the server directly, and no timer is started for each: that would be half the
-    cost of telling many sockets the same. `_look` finds out what is stuck.
+    cost of telling many sockets the same. `_look` finds out what is stuck. Where the peer takes it
+    and the writer has nothing to do, not even that one's turn is waited for.
     """
 
     def __init__(
@@ -85,6 +87,9 @@ class _Socket:
 
         client = Client(_address(websocket), authenticate, pause_s=pause_s)
         self._subscriber = Subscriber(subscribers, client)
+        self._connection = websocket.scope.get("extensions", {}).get(AT_ONCE, {}).get("connection")
+        if self._connection is not None:
+            self._subscriber.tells = self._tell_at_once
 
     async def run(self) -> None:
         """Read and write until one of both ends; then end the subscriptions."""
@@ -143,6 +148,20 @@ class _Socket:
             self._statistics.overflows += 1
             log.warning("subscriber_overflow", extra={"count": len(subscriber.subscriptions)})
             await self._close(_TRY_AGAIN_LATER, _TOO_SLOW)
+
+    def _tell_at_once(self) -> bool:
+        """Send what there is; False where some of it has to wait."""
+        connection, subscriber = self._connection, self._subscriber
+        if self._sending or self._is_gone or subscriber.overflowed:
+            return False
+        for _ in range(_TURN):
+            if not connection.takes:
+                return False
+            message = subscriber.take()
+            if message is None:
+                return True
+            connection.tell(subscriber.encode(message))
+        return False
 
     async def _send_waiting(self) -> None:
         sent = 0

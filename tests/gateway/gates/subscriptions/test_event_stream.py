@@ -321,7 +321,7 @@ async def test_stream_is_for_the_rights_of_its_token_and_ends_with_them() -> Non
 
 
 async def test_slow_reader_is_merged_for_and_then_ended_with_a_reason() -> None:
-    limits = SubscriberLimits(outbox=OutboxLimits(messages=5, rows=500), stall_s=WAIT_S)
+    limits = SubscriberLimits(outbox=OutboxLimits(messages=5, rows=500))
     async with open_gateway(limits) as gateway:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port, limit=1024)
         query = "SELECT%20?o%20%7B%20?s%20%3Curn:p%3E%20?o%20%7D"

@@ -773,6 +773,9 @@ async def test_compression_is_used_where_it_is_configured() -> None:
             assert client.response is not None
             assert "permessage-deflate" in client.response.headers["Sec-WebSocket-Extensions"]
             await _subscribe(client)
+            await gateway.update("INSERT DATA { <urn:a> <urn:p> 'told while nobody writes' }")
+            told = (await _receive(client))["notification"]["addedResults"]
+            assert _values(told) == ["told while nobody writes"]
 
 
 @pytest.mark.parametrize("behind", [b"", b"\x88\x80\0\0\0\0", b"\x81\x81\0\0\0\0\xff"])
