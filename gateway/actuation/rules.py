@@ -242,7 +242,7 @@ class Republisher:
             log.error("rule_refused", extra={"rule": rule.iri, "reason": str(error)})
 
     def _ended(self, rule: Rule, error: GatewayError) -> None:
-        """It is served no more; it is tried again now, and when rules or queries change."""
+        """Have a rule that is served no more begin again now, or when rules or queries change."""
         log.error("rule_ended", extra={"rule": rule.iri, "reason": str(error)})
         spuid = self._spuids.pop(rule, None)
         if spuid is not None:
