@@ -17,7 +17,7 @@ from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
 from gateway.actuation.confirmation_watch import ConfirmationWatch
-from gateway.actuation.consumer import Asking, Consumer, Sender
+from gateway.actuation.consumer import Asking, Consumer, Notes, Sender
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
@@ -75,8 +75,7 @@ class Actuating:
             self.actuators,
             orders=Orders(limits.time_limit_s),
             history=self._history,
-            note=self._journal,
-            note_end=self._journal_end,
+            notes=Notes(self._journal, self._journal_end),
             clocks=around.clocks,
         )
         self.consumer.senders = senders

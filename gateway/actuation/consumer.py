@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import inf
@@ -44,8 +45,16 @@ _PAUSE_S = 0.5
 _LOOK_S = 1.0
 """While something is pending the clock is looked at so often: it may not be the loop's."""
 
-Note = Callable[[Order, datetime], None]
-NoteEnd = Callable[[Pending, End], None]
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Who is told of each command that goes out, and how each that went out ended."""
+
+    sent: Callable[[Order, datetime], None] = lambda *_: None
+    ended: Callable[[Pending, End], None] = lambda *_: None
+
+
+_NO_NOTES = Notes()
 
 
 class Sender(Protocol):
@@ -84,8 +93,7 @@ class Updating(Protocol):
 class Consumer:
     """`run` is a task of the event loop, in which `take` and `observe` are called.
 
-    `note` is told of each command that goes out, `note_end` how it ended. `senders` are for
-    actuators of these formats, whose commands go to no broker.
+    `senders` are for actuators of these formats, whose commands go to no broker.
     """
 
     def __init__(
@@ -97,8 +105,7 @@ class Consumer:
         *,
         orders: Orders,
         history: History,
-        note: Note = lambda *_: None,
-        note_end: NoteEnd = lambda *_: None,
+        notes: Notes = _NO_NOTES,
         clocks: Clocks = SYSTEM_CLOCKS,
     ) -> None:
         self.statistics = ActuationStatistics()
@@ -110,8 +117,7 @@ class Consumer:
         self.templates = templates
         self._actuators = actuators
         self._history = history
-        self._note = note
-        self._note_end = note_end
+        self._notes = notes
         self._clocks = clocks
         self._requests: list[ActuationRequest] = []
         self._confirmations: deque[Confirmation] = deque()
@@ -200,7 +206,7 @@ class Consumer:
             self._woken.set()
             return
         for pending in self.orders.given_up(order.actuator.iri):
-            self._note_end(pending, End("Superseded", now))
+            self._notes.ended(pending, End("Superseded", now))
         if sent_mark(order.request.iri) in outcome.delta.added:
             self._publish(order, now)
         else:  # taken back meanwhile, or sent before
@@ -214,7 +220,7 @@ class Consumer:
     def _publish(self, order: Order, now: datetime) -> None:
         self.orders.sent(order, now, self._clocks.steady())
         self.statistics.sent += 1
-        self._note(order, now)
+        self._notes.sent(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
         if (asked := self.senders.get(order.actuator.family)) is not None:
@@ -255,7 +261,7 @@ class Consumer:
     async def _end_pending(self, pending: Pending, end: End, update: BoundUpdate) -> None:
         """The store has it first: what is in the journal ended."""
         await self._end(pending.actuator.iri, pending.iri, update)
-        self._note_end(pending, end)
+        self._notes.ended(pending, end)
 
     async def _end(self, actuator: str, actuation: str, *updates: BoundUpdate) -> None:
         """Write how it ended, let the oldest go, and tell who waits for it."""

@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.actuation import consumer as consumer_module
 from gateway.actuation.actuators import Actuators
-from gateway.actuation.consumer import Consumer
+from gateway.actuation.consumer import Consumer, Notes
 from gateway.actuation.history import History
 from gateway.actuation.orders import Confirmation, End, Orders, Pending
 from gateway.actuation.recovery import recover
@@ -80,8 +80,7 @@ class World:
             self.actuators,
             orders=self.orders,
             history=history,
-            note=lambda order, _: self.note(order.request.iri),
-            note_end=self.note_end,
+            notes=Notes(lambda order, _: self.note(order.request.iri), self.note_end),
             clocks=clocks,
         )
         self.notes: list[str] = []
