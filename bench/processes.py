@@ -109,6 +109,20 @@ class Child:
         ticks = stat.rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
+    def switches(self) -> tuple[int, int]:
+        """How often its threads have waited, and were put off their core; those that still are.
+
+        Voluntary and other context switches; Linux only (proc_pid_status(5)).
+        """
+        waited = put_off = 0
+        for status in Path(f"/proc/{self._process.pid}/task").glob("*/status"):
+            with suppress(FileNotFoundError):  # the thread has ended
+                lines = [line.partition(":") for line in status.read_text("ascii").splitlines()]
+                said = {name: value for name, _, value in lines}
+                waited += int(said["voluntary_ctxt_switches"])
+                put_off += int(said["nonvoluntary_ctxt_switches"])
+        return waited, put_off
+
     @property
     def pid(self) -> int:
         """By which the system knows it."""

@@ -4,7 +4,7 @@ A later profile replaces entries of an earlier one by id, so a user's `observati
 stand in place of those that ship.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -20,6 +20,7 @@ from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.reasoning.loaded import NO_ONTOLOGIES, Ontologies, united
 from gateway.reasoning.ontologies import OntologyFile, ontology_path
+from gateway.store.bundles.shape import Shape, shape_of
 from gateway.store.quad_store import QuadStore
 from gateway.store.remote import Remote
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
@@ -206,6 +207,27 @@ class UpdateTemplates:
     ) -> Mapping[str, NamedNode | Literal | BlankNode]:
         """Some of the forced bindings of one. Raises BindingError for a value of another kind."""
         return self._templates[name][0].bound(values)
+
+    def plan(self, name: str) -> UpdatePlan:
+        """One without values."""
+        return self._templates[name][1]
+
+    def shape(self, name: str, minted: Collection[str]) -> Shape | None:
+        """The shape of one with these names for subjects of its own; None where it has none."""
+        return shape_of(self._templates[name][1].text, minted)
+
+    def takes_all_like(
+        self,
+        name: str,
+        terms: Mapping[str, NamedNode | Literal],
+        of_any_datatype: Collection[str] = (),
+    ) -> bool:
+        """Whether one takes whatever has kind and datatype of one of these terms, as it is."""
+        template, _ = self._templates[name]
+        return all(
+            template.takes_all_like(key, term, of_any_datatype=key in of_any_datatype)
+            for key, term in terms.items()
+        )
 
     def text(self, name: str) -> str:
         """The text of one of them."""

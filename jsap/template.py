@@ -117,6 +117,15 @@ class Template:
                 terms[name] = self._term(name, value)
         return terms
 
+    def takes_all_like(self, name: str, term: Term, *, of_any_datatype: bool = False) -> bool:
+        """Whether `bind` takes all IRIs, or all literals of one or any datatype, as they are."""
+        if isinstance(term, NamedNode):
+            return name in self._iris
+        if not isinstance(term, Literal) or name not in self._datatypes:
+            return False
+        wanted = self._datatypes[name]
+        return wanted is None or (wanted == term.datatype and not of_any_datatype)
+
     def _term(self, name: str, value: Value) -> Term:
         binding = self.forced_bindings.get(name)
         if binding is None:

@@ -32,7 +32,7 @@ svg text { font-size: 11px; fill: var(--soft) } .grid { stroke: var(--rule) }
 .area { fill: var(--area); opacity: .6 }
 .line { fill: none; stroke: var(--line); stroke-width: 1.5 } .bar { fill: var(--line) }
 .mark { fill: var(--bad); opacity: .8 }
-.gap, .silence { opacity: .22 } .stuck, .duplicate, .clock_drift { fill: var(--odd) }
+.gap, .silence { opacity: .22 } .stuck, .duplicate, .revision, .clock_drift { fill: var(--odd) }
 line.mark { stroke: var(--odd); stroke-width: 1.5; stroke-dasharray: 5 3 }
 @media (max-width: 40rem) { svg text { font-size: 20px } }
 """
@@ -74,6 +74,10 @@ ADVICE: Mapping[str, Advice] = {
     "duplicate": Advice(
         "the same reading came more than once",
         "is it published by two bridges, or by a device that sends again? one of them is enough",
+    ),
+    "revision": Advice(
+        "the device told another result under the counter of one before",
+        "it may correct itself; where nobody expects it, look at its firmware, or for a second one",
     ),
     "unit_change": Advice(
         "the unit became another one",

@@ -43,11 +43,12 @@ SEGMENT_MEMBERS: Final = (
     *(("q", _LONG), ("a", _LONG), ("m", _LONG), ("s", _STRING), ("p", _STRING), ("f", _STRING)),
     *(("v", _STRING), ("d", _STRING), ("u", _STRING), ("t", _LONG), ("i", _LONG), ("c", _LONG)),
     *(("n", _STRING), ("o", _STRING), ("r", _STRING), ("h", _STRING), ("w", _STRING)),
-    *(("z", _STRING), ("l", _LONG), ("x", _STRING)),
+    *(("z", _STRING), ("l", _LONG), ("x", _STRING), ("e", _LONG)),
+    *(("y", _STRING), ("j", _LONG), ("b", _STRING), ("g", _STRING)),
     ("schema", _STRING),
 )
 LINES: Final = _struct(*SEGMENT_MEMBERS, (CORRUPT, _STRING))
-"""A line of a segment, schema 1.2, without `k`; `schema` is the header's."""
+"""A line of a segment, schema 1.4, without `k`; `schema` is the header's."""
 KNOWN_MEMBERS: Final = (*(name for name, _ in SEGMENT_MEMBERS), "k")
 
 OBSERVATIONS: Final = _struct(
@@ -61,6 +62,8 @@ OBSERVATIONS: Final = _struct(
     *(("message_lag", _LONG), ("device_sequence", _STRING)),
     *(("topic", _STRING), ("rule", _STRING), ("base", _STRING), ("ext", _STRING)),
     *(("clock", _STRING), ("historical", _BOOLEAN), ("actuation", _STRING)),
+    *(("seed", _BOOLEAN), ("outcome", _STRING), ("ended_time", _TIMESTAMP)),
+    *(("confirmed_by", _STRING), ("failure", _STRING)),
 )
 """The table `observations`; on disk also `day`, the partition."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import IO, Self
 
 MAJOR = 1
-MINOR = 2
+MINOR = 4
 GAP_SUFFIX = ".gap.json"
 
 _NAME = re.compile(

@@ -44,6 +44,11 @@ class Yardsticks:
         return self.bare_sample / self.bare.wall_s
 
     @property
+    def loop_cpu_us(self) -> float:
+        """CPU of the parts in one thread, µs a reading."""
+        return self.loop.cpu_s / self.loop_sample * 1e6
+
+    @property
     def loop_rate(self) -> float:
         """Readings/s of the parts in one thread."""
         return self.loop_sample / self.loop.wall_s
@@ -97,9 +102,13 @@ def _yardstick_figures(yardsticks: Yardsticks) -> Iterator[Figure]:
     yield Figure("bare store CPU", bare.cpu_s / count * 1e6, "µs/reading")
     loop, count = yardsticks.loop, yardsticks.loop_sample
     yield Figure("loop", yardsticks.loop_rate, "readings/s", f"{count} readings")
-    yield Figure("loop CPU", loop.cpu_s / count * 1e6, "µs/reading")
+    yield Figure("loop CPU", yardsticks.loop_cpu_us, "µs/reading")
+    yield Figure(
+        "loop CPU / bare store", loop.cpu_s / count / (bare.cpu_s / yardsticks.bare_sample), "times"
+    )
     for name, stage_s in loop.stages_s.items():
-        yield Figure(f"loop {name}", stage_s / count * 1e6, "µs/reading")
+        share = f"{stage_s / loop.wall_s:.0%} of its time"
+        yield Figure(f"loop {name}", stage_s / count * 1e6, "µs/reading", share)
 
 
 def _windowed(alone: Experiment, plan: Plan, played: Played) -> Experiment:
@@ -137,6 +146,11 @@ def _experiment(yardsticks: Yardsticks, plan: Plan, played: Played) -> Experimen
         Figure("rate / loop", rate / yardsticks.loop_rate, "times"),
         Figure("gateway CPU", cpu_us, "µs/reading"),
         Figure("gateway CPU / bare store", cpu_us / bare_cpu_us, "times"),
+        Figure(
+            "hand-overs", cpu_us - yardsticks.loop_cpu_us, "µs/reading", "CPU beyond the loop's"
+        ),
+        Figure("waits of threads", played.switches[0] / readings, "a reading"),
+        Figure("switches by force", played.switches[1] / readings, "a reading"),
         Figure("publishers CPU", played.publishers_cpu_s / readings * 1e6, "µs/reading"),
         Figure("notifications", played.counted["notifications"]),
         Figure("merged notifications", played.heard["merged"], "", "for the slow reader"),

@@ -76,10 +76,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a plan. CPU is of the gateway and of all publishers, while they publish."""
+    """What came of a plan. CPU is of the gateway and of all publishers, while they publish.
+
+    `switches`: how often the gateway's threads waited meanwhile, and were put off their core.
+    """
 
     elapsed_s: float
     gateway_cpu_s: float
+    switches: tuple[int, int]
     publishers_cpu_s: float
     counted: Mapping[str, float]
     heard: Mapping[str, Any]
@@ -163,18 +167,20 @@ def _publishers(plan: Plan, service: Service) -> Iterator[Publisher]:
 
 
 def _measure(plan: Plan, service: Service, listener: Child, publishers: Sequence[Child]) -> Played:
-    before, cpu_s = service.counters(), service.child.cpu_s()
+    before, cpu_s, switches = service.counters(), service.child.cpu_s(), service.child.switches()
     for publisher in publishers:
         publisher.say("go")
     shares = [publisher.result(_PLAY_TIMEOUT_S) for publisher in publishers]
     after = service.wait_until("updates", before["updates"] + plan.workload.readings)
     cpu_s = service.child.cpu_s() - cpu_s
+    waited, put_off = (b - a for a, b in zip(switches, service.child.switches(), strict=True))
     latest = _latest(service)
     update(service.http_url, FENCE_UPDATE)
     heard = listener.result(_PLAY_TIMEOUT_S)
     return Played(
         elapsed_s=(heard["last_us"] - min(share["first_us"] for share in shares)) / 1e6,
         gateway_cpu_s=cpu_s,
+        switches=(waited, put_off),
         publishers_cpu_s=sum(share["cpu_s"] for share in shares),
         counted={name: after[name] - before[name] for name in (*_EXACT, *_NONE)},
         heard=heard,

@@ -18,6 +18,7 @@ from bench.ctp.child import pin
 from bench.report import digest
 from bench.windows.case import Case
 from bench.windows.readings import Reading, readings
+from bench.windows.texts import TRIPLES
 from bench.windows.ways import (
     COMPARED,
     Asked,
@@ -79,6 +80,7 @@ def _filled(way: Sliding, filling: Sequence[Reading]) -> Mapping[str, Any]:
         "elements": way.elements,
         "bytes_per_element": (aggregates - before) / way.elements,
         "bytes_per_element_of_aggregates": (aggregates - held) / way.elements,
+        "bytes_per_triple": (held - before) / (way.elements * TRIPLES),
     }
 
 

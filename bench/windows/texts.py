@@ -60,6 +60,10 @@ def looks_at_rooms(query: str) -> bool:
     return query in {"example", "sub-select"}
 
 
+TRIPLES = 3
+"""What a reading has."""
+
+
 def triples(reading: Reading) -> tuple[Triple, ...]:
     """A reading as an element."""
     node = NamedNode(f"{BASE}reading/{reading.number}")

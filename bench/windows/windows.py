@@ -122,6 +122,7 @@ def _figures(members: Mapping[str, Any]) -> Iterator[Figure]:
         "elements": "",
         "bytes_per_element": "bytes",
         "bytes_per_element_of_aggregates": "bytes",
+        "bytes_per_triple": "bytes",
         "fill_ms": "ms",
     }
     for name, unit in units.items():

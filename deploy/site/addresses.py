@@ -52,12 +52,18 @@ def targets(page: str, text: str) -> set[str]:
     return {each.path for each in links if each is not None}
 
 
-def readdressed(page: str, text: str, is_folder: Callable[[str], bool]) -> str:
+def readdressed(
+    page: str, text: str, is_folder: Callable[[str], bool], title: Callable[[str], str]
+) -> str:
     """The same text with the links that the site has, `page` being its path in the checkout.
 
+    A link whose text is the path of a page shows the page's title.
 
-    >>> readdressed("docs/time.md", "see [x](../THREATS.md#who)", lambda path: False)
+    >>> one = lambda path: "Threats"
+    >>> readdressed("docs/time.md", "see [x](../THREATS.md#who)", lambda path: False, one)
     'see [x](THREATS.md#who)'
+    >>> readdressed("docs/time.md", "[THREATS.md](../THREATS.md)", lambda path: False, one)
+    '[Threats](THREATS.md)'
     """
     here = dirname(address(page)) or "."
 
@@ -67,7 +73,8 @@ def readdressed(page: str, text: str, is_folder: Callable[[str], bool]) -> str:
             return match[0]
         if is_folder(found.path):
             return match[1]
-        return f"[{match[1]}]({relpath(address(found.path), here)}{found.chapter})"
+        shown = title(found.path) if _is_path(match[1], found.path) else match[1]
+        return f"[{shown}]({relpath(address(found.path), here)}{found.chapter})"
 
     kept: list[str] = []
 
@@ -77,3 +84,8 @@ def readdressed(page: str, text: str, is_folder: Callable[[str], bool]) -> str:
 
     moved_text = _LINK.sub(moved, _CODE.sub(aside, text))
     return re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], moved_text)
+
+
+def _is_path(shown: str, path: str) -> bool:
+    """Whether the text of a link is but where its page stands, or the folder of a README."""
+    return path.endswith(".md") and path in {shown, f"docs/{shown}", f"{shown}/README.md"}

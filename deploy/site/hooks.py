@@ -70,7 +70,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     path = _path(page.file)
     if path is None:
         return markdown
-    text = indented(readdressed(path, markdown, _is_folder))
+    text = indented(readdressed(path, markdown, _is_folder, _title))
     return placed(text, dirname(page.file.src_uri) or ".", _is_made)
 
 
@@ -87,6 +87,12 @@ def _path(file: File) -> str | None:
     if file.src_uri in OUTSIDE:
         return file.src_uri
     return None if file.src_uri.startswith("reference/") else f"docs/{file.src_uri}"
+
+
+def _title(path: str) -> str:
+    """What a page calls itself, in its first line."""
+    with (ROOT / path).open(encoding="utf-8") as page:
+        return page.readline().removeprefix("# ").strip()
 
 
 def _is_made(name: str) -> bool:

@@ -1,6 +1,7 @@
 """Pictures of what is documented: made by the tests that look at it, never by hand, put in here.
 
-A page says where one goes by `<!-- picture NAME: what is seen -->`, which is nothing in a checkout.
+A page says where one goes by `<!-- picture NAME: what is seen -->`, which is nothing in a checkout;
+a block of text behind it, of no language, is for readers of the checkout and gives it its place.
 The tests leave pictures in build/screenshots; `make pictures` runs those that the site needs. One
 whose name ends in `-light` has another beside it that ends in `-dark`, for readers in the dark.
 """
@@ -16,7 +17,9 @@ FOLDER = "pictures"
 SCREENSHOTS = Path("build", "screenshots")
 """Where the tests leave them, below a checkout."""
 
-_MARK = re.compile(r"<!-- picture (?P<name>[\w.-]+): (?P<seen>.+?) -->")
+_MARK = re.compile(
+    r"<!-- picture (?P<name>[\w.-]+): (?P<seen>.+?) -->(?:\n\n```\n(?:(?!```).*\n)*```)?"
+)
 
 
 def named(texts: Iterable[str]) -> set[str]:
@@ -39,6 +42,8 @@ def placed(text: str, here: str, is_there: Callable[[str], bool]) -> str:
 
     >>> placed("a <!-- picture demo.svg: a house -->", "guide", lambda name: True)
     'a ![a house](../pictures/demo.svg)'
+    >>> placed("<!-- picture a.svg: a -->\\n\\n```\\nits text\\n```\\n\\nb", ".", lambda name: True)
+    '![a](pictures/a.svg)\\n\\nb'
     """
 
     def shown(match: re.Match[str]) -> str:

@@ -5,33 +5,37 @@ comes in.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from gateway.actuation.actuator import Actuator, Message
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
 from gateway.actuation.confirmation_watch import ConfirmationWatch
-from gateway.actuation.consumer import Asking, Consumer, Sender
+from gateway.actuation.consumer import Asking, Consumer, Notes, Sender
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
 from gateway.actuation.limits import ActuationLimits
-from gateway.actuation.orders import Confirmation, Order, Orders
+from gateway.actuation.orders import Confirmation, End, Order, Orders, Pending
 from gateway.actuation.recovery import recover
 from gateway.actuation.requests import requests, time_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.engine import Notification, SubscribeRequest
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.sosa import Identity, payload_literal
-from gateway.journal import Actuation, Journal
+from gateway.journal import Actuation, Journal, Outcome
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler, Sink
+
+log = logging.getLogger(__name__)
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -71,7 +75,7 @@ class Actuating:
             self.actuators,
             orders=Orders(limits.time_limit_s),
             history=self._history,
-            note=self._journal,
+            notes=Notes(self._journal, self._journal_end),
             clocks=around.clocks,
         )
         self.consumer.senders = senders
@@ -136,15 +140,24 @@ class Actuating:
             self._around.loop_calls.call(self.consumer.observe, confirmation)
 
     def _journal(self, order: Order, now: datetime) -> None:
-        actuator, message = order.actuator, order.message
-        self._around.journal.note(
-            Actuation(
-                actuator.iri,
-                message.topic,
-                *payload_literal(message.payload),
-                now,
-                actuation=order.request.iri,
-                acts_on_property=actuator.observed_property,
-                feature_of_interest=actuator.feature,
-            )
-        )
+        self._around.journal.note(_command(order.request.iri, order.actuator, order.message, now))
+
+    def _journal_end(self, pending: Pending, end: End) -> None:
+        if pending.message is None:
+            log.warning("outcome_not_journalled", extra={"actuation": pending.iri})
+            return
+        command = _command(pending.iri, pending.actuator, pending.message, pending.sent_at)
+        outcome = Outcome(command, end.status, end.at, end.observation, end.reason)
+        self._around.journal.note(outcome)
+
+
+def _command(iri: str, actuator: Actuator, message: Message, sent_at: datetime) -> Actuation:
+    return Actuation(
+        actuator.iri,
+        message.topic,
+        *payload_literal(message.payload),
+        sent_at,
+        actuation=iri,
+        acts_on_property=actuator.observed_property,
+        feature_of_interest=actuator.feature,
+    )

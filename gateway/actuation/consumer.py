@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import inf
@@ -20,7 +21,15 @@ from typing import Protocol
 
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.history import History
-from gateway.actuation.orders import ActuationRequest, Confirmation, Order, Orders, Pending, Refusal
+from gateway.actuation.orders import (
+    ActuationRequest,
+    Confirmation,
+    End,
+    Order,
+    Orders,
+    Pending,
+    Refusal,
+)
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.templates import ActuationTemplates, sent_mark
 from gateway.engine import Outcome
@@ -36,7 +45,16 @@ _PAUSE_S = 0.5
 _LOOK_S = 1.0
 """While something is pending the clock is looked at so often: it may not be the loop's."""
 
-Note = Callable[[Order, datetime], None]
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Who is told of each command that goes out, and how each that went out ended."""
+
+    sent: Callable[[Order, datetime], None] = lambda *_: None
+    ended: Callable[[Pending, End], None] = lambda *_: None
+
+
+_NO_NOTES = Notes()
 
 
 class Sender(Protocol):
@@ -75,8 +93,7 @@ class Updating(Protocol):
 class Consumer:
     """`run` is a task of the event loop, in which `take` and `observe` are called.
 
-    `note` is told of each command that goes out. `senders` are for actuators of these formats,
-    whose commands go to no broker.
+    `senders` are for actuators of these formats, whose commands go to no broker.
     """
 
     def __init__(
@@ -88,7 +105,7 @@ class Consumer:
         *,
         orders: Orders,
         history: History,
-        note: Note = lambda *_: None,
+        notes: Notes = _NO_NOTES,
         clocks: Clocks = SYSTEM_CLOCKS,
     ) -> None:
         self.statistics = ActuationStatistics()
@@ -100,7 +117,7 @@ class Consumer:
         self.templates = templates
         self._actuators = actuators
         self._history = history
-        self._note = note
+        self._notes = notes
         self._clocks = clocks
         self._requests: list[ActuationRequest] = []
         self._confirmations: deque[Confirmation] = deque()
@@ -171,7 +188,9 @@ class Consumer:
         for refusal in refusals:
             request = refusal.request
             await self._end(
-                request.actuator, request.iri, self._failed(request.iri, refusal.reason)
+                request.actuator,
+                request.iri,
+                self._failed(request.iri, refusal.reason, self._now()),
             )
 
     async def _send(self, order: Order) -> None:
@@ -186,13 +205,14 @@ class Consumer:
             self._requests.insert(0, order.request)  # decided again: meanwhile it may be too late
             self._woken.set()
             return
-        self.orders.given_up(order.actuator.iri)
+        for pending in self.orders.given_up(order.actuator.iri):
+            self._notes.ended(pending, End("Superseded", now))
         if sent_mark(order.request.iri) in outcome.delta.added:
             self._publish(order, now)
         else:  # taken back meanwhile, or sent before
             reason = "it was sent before: ask for a new actuation"
             iri = order.request.iri
-            await self._end(order.actuator.iri, iri, self._failed(iri, reason))
+            await self._end(order.actuator.iri, iri, self._failed(iri, reason, now))
         for iri in order.older:
             self.statistics.superseded += 1
             await self._end(order.actuator.iri, iri)
@@ -200,7 +220,7 @@ class Consumer:
     def _publish(self, order: Order, now: datetime) -> None:
         self.orders.sent(order, now, self._clocks.steady())
         self.statistics.sent += 1
-        self._note(order, now)
+        self._notes.sent(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
         if (asked := self.senders.get(order.actuator.family)) is not None:
@@ -216,25 +236,32 @@ class Consumer:
     async def _confirm(self, confirmation: Confirmation) -> None:
         for pending in self.orders.observed(confirmation):
             self.statistics.confirmed += 1
-            await self._end_pending(pending, self.templates.confirm(pending, confirmation))
+            end = End("Confirmed", confirmation.received_at, confirmation.observation)
+            await self._end_pending(pending, end, self.templates.confirm(pending, confirmation))
 
     async def _fail_refused(self, actuation: str, reason: str) -> None:
         for pending in self.orders.refused(actuation):
-            await self._end_pending(pending, self._failed(actuation, reason))
+            await self._fail_pending(pending, reason)
 
     async def _fail_late(self) -> None:
         for pending in self.orders.due(self._clocks.steady()):
             limit_s = self.orders.time_limit_s(pending.actuator)
             reason = f"no reading confirmed it in {limit_s:g} s"
-            await self._end_pending(pending, self._failed(pending.iri, reason))
+            await self._fail_pending(pending, reason)
 
-    def _failed(self, iri: str, reason: str) -> BoundUpdate:
+    async def _fail_pending(self, pending: Pending, reason: str) -> None:
+        end = End("Failed", self._now(), reason=reason)
+        await self._end_pending(pending, end, self._failed(pending.iri, reason, end.at))
+
+    def _failed(self, iri: str, reason: str, now: datetime) -> BoundUpdate:
         self.statistics.failed += 1
         log.warning("actuation_failed", extra={"actuation": iri, "reason": reason})
-        return self.templates.fail(iri, reason, self._now())
+        return self.templates.fail(iri, reason, now)
 
-    async def _end_pending(self, pending: Pending, update: BoundUpdate) -> None:
+    async def _end_pending(self, pending: Pending, end: End, update: BoundUpdate) -> None:
+        """The store has it first: what is in the journal ended."""
         await self._end(pending.actuator.iri, pending.iri, update)
+        self._notes.ended(pending, end)
 
     async def _end(self, actuator: str, actuation: str, *updates: BoundUpdate) -> None:
         """Write how it ended, let the oldest go, and tell who waits for it."""

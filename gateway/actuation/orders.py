@@ -11,6 +11,7 @@ not jump, which deadlines are measured by.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal as Literals
 
 from pyoxigraph import Literal
 
@@ -58,13 +59,27 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An actuation that was sent and waits for its confirmation until `deadline_s`."""
+    """An actuation that was sent and waits for its confirmation until `deadline_s`.
+
+    `message` is None where an earlier life sent it to an actuator that takes it no more.
+    """
 
     iri: str
     actuator: Actuator
     value: Literal
     sent_at: datetime
     deadline_s: float
+    message: Message | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an actuation that was sent ended: `status` as the store calls it, when, by what, why."""
+
+    status: Literals["Confirmed", "Failed", "Superseded"]
+    at: datetime
+    observation: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +160,7 @@ class Orders:
             order.value,
             now,
             time_s + self.time_limit_s(order.actuator),
+            order.message,
         )
         self._put(pending)
         return pending
@@ -165,16 +181,17 @@ class Orders:
             return request.iri
         limit_s = self.time_limit_s(actuator)
         left_s = min(limit_s, max(0.0, limit_s - (now - sent_at).total_seconds()))
-        mine = Pending(request.iri, actuator, request.value, sent_at, time_s + left_s)
+        message = _message(actuator, request.value, sent_at)
+        mine = Pending(request.iri, actuator, request.value, sent_at, time_s + left_s, message)
         other = self._pending.get(actuator.iri)
         if other is not None and other.sent_at > sent_at:
             return mine.iri
         self._put(mine)
         return None if other is None else other.iri
 
-    def given_up(self, actuator: str) -> None:
-        """What was pending for it has ended otherwise."""
-        self._take(self._pending[actuator] for actuator in {actuator} & self._pending.keys())
+    def given_up(self, actuator: str) -> list[Pending]:
+        """What was pending for an actuator has ended otherwise."""
+        return self._take(self._pending[actuator] for actuator in {actuator} & self._pending.keys())
 
     def observed(self, confirmation: Confirmation) -> list[Pending]:
         """What a reading confirms; it is pending no more."""
@@ -209,6 +226,13 @@ class Orders:
     def _look(self) -> None:
         actuators = [each.actuator for each in self._pending.values()]
         self.subjects = frozenset((each.observed_property, each.feature) for each in actuators)
+
+
+def _message(actuator: Actuator, value: Literal, sent_at: datetime) -> Message | None:
+    try:
+        return actuator.message(value, sent_at)
+    except ValueError:
+        return None
 
 
 def _confirms(confirmation: Confirmation, pending: Pending) -> bool:

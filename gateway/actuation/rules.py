@@ -166,7 +166,7 @@ class Republisher:
         self._spuids: dict[Rule, str] = {}
         self._over: list[str] = []
         self._wanted: frozenset[Rule] = frozenset()
-        self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
+        self._changes: asyncio.Queue[frozenset[Rule] | None] = asyncio.Queue()
 
     @property
     def errors(self) -> Mapping[str, str]:
@@ -190,6 +190,10 @@ class Republisher:
             self._queries = queries
             self._take_up()
 
+    def again(self) -> None:
+        """Try those that could not start once more: what they ask may be there now; any thread."""
+        self._loop_calls.call(self._changes.put_nowait, None)
+
     def _take_up(self) -> None:
         rules: set[Rule] = set()
         refused: dict[str, str] = {}
@@ -207,7 +211,8 @@ class Republisher:
     async def run(self) -> None:
         """Subscribe and unsubscribe as rules come and go, until cancelled."""
         while True:
-            wanted = self._wanted = await self._changes.get()
+            changed = await self._changes.get()
+            wanted = self._wanted = self._wanted if changed is None else changed
             self._not_started.clear()
             while self._over:
                 await self._subscriptions.unsubscribe(self._over.pop())
@@ -237,12 +242,12 @@ class Republisher:
             log.error("rule_refused", extra={"rule": rule.iri, "reason": str(error)})
 
     def _ended(self, rule: Rule, error: GatewayError) -> None:
-        """The engine serves it no more; it is tried again now, and when rules or queries change."""
+        """Have a rule that is served no more begin again now, or when rules or queries change."""
         log.error("rule_ended", extra={"rule": rule.iri, "reason": str(error)})
         spuid = self._spuids.pop(rule, None)
         if spuid is not None:
             self._over.append(spuid)
-            self._changes.put_nowait(self._wanted)
+            self._changes.put_nowait(None)
 
     def _sink(self, rule: Rule) -> Callable[[Notification], None]:
         def publish(notification: Notification) -> None:

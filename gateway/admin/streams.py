@@ -135,6 +135,7 @@ class Streams:
         if archive is not None:
             try:
                 state = archive.state(asked.every_ms, cursor.version)
+                missing = _waiting(state)
             except StorageError as error:
                 missing = error.description
         page = Page((), None)
@@ -143,11 +144,13 @@ class Streams:
         if archive is None or state is None:
             return replace(page, missing=missing)
         if page.next is not None:
-            return replace(page, next=replace(page.next, version=state.version))
+            cursor = replace(page.next, version=state.version)
+            return replace(page, next=cursor, missing=missing)
         if page.points:
-            return replace(page, next=Cursor(None, state.version, _end(asked.window)))
+            cursor = Cursor(None, state.version, _end(asked.window))
+            return replace(page, next=cursor, missing=missing)
         found = self._archived(archive, stream, asked, state.version, look)
-        return replace(found, damaged=page.damaged)
+        return replace(found, damaged=page.damaged, missing=missing)
 
     def _journalled(
         self,
@@ -202,6 +205,13 @@ class Streams:
         if found.until_ms is None:
             return Page(points, None)
         return Page(points, Cursor(None, version, found.until_ms * 1000))
+
+
+def _waiting(state: State) -> str:
+    """What a walk over rollups lacks, "" for nothing."""
+    if not state.waiting:
+        return ""
+    return f"{state.waiting} ingested batches are in no rollup yet: the journal has what it kept"
 
 
 _NEVER = 253_402_300_799_999_999

@@ -1,7 +1,7 @@
 """The gates by which people and devices get in: who they are, clients, the claim, the broker."""
 
-import socket
 from collections.abc import Collection
+from socket import gethostname
 
 from gateway.app.brokers.settings import broker_gate
 from gateway.app.security import Security
@@ -19,7 +19,7 @@ def access_gates(
 
     `mqtt_port` is where the broker listens now.
     """
-    authority, name = security.authority, socket.gethostname()
+    authority, name = security.authority, gethostname()
 
     def gateways() -> Collection[str]:
         return () if federation is None else federation.names

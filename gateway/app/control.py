@@ -84,6 +84,8 @@ def control_of(
     service = None if federation is None else federation.service
     subscriptions = Federated(storage.scheduler, service)
     republisher = _republisher(storage, subscriptions, actuating, loop_calls)
+    if service is not None:  # rules may name a gateway that is no member yet
+        service.joined = republisher.again
     reload = ProfileReload(
         storage.files,
         storage.profiles,

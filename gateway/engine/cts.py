@@ -7,6 +7,7 @@ is too big for it, or has no constant predicate and graph, is asked of the store
 
 Changes wait until somebody looks: a table that is changed more often than looked up costs next to
 nothing, and when more waits than it holds it is forgotten and filled again at the next look-up.
+What the store is asked instead of a table is asked once between two changes.
 Source: docs/engine.md, "Terms".
 """
 
@@ -26,6 +27,9 @@ from gateway.store.readable import Source
 
 MOST_QUADS = 50_000
 """Room of a table: some 40 MB. A predicate with more is looked up in the store."""
+
+MOST_ASKED = 1_024
+"""Subjects of a predicate of which the store's answer is kept until the next change."""
 
 _FEWEST_LATE = 1_000
 """Changes that may wait at any rate."""
@@ -51,6 +55,7 @@ class Cts(Tables):
         self._store = store
         self._wanted: Counter[Place] = Counter()
         self._tables: dict[Place, _Table] = {}
+        self._asked: dict[Place, Objects] = {}
 
     def __len__(self) -> int:
         """The quads in all tables."""
@@ -78,6 +83,7 @@ class Cts(Tables):
 
     def apply(self, changed: Iterable[Run]) -> None:
         """Take up what the store already has."""
+        self._asked.clear()
         if self._tables:
             for run in changed:
                 table = self._tables.get((run.predicate, run.graph))
@@ -97,7 +103,11 @@ class Cts(Tables):
         table = self._tables.get((predicate, graph))
         if table is not None and table.is_current():
             return table.objects
-        return objects_in(self._store, predicate, graph)
+        look = self._asked.get((predicate, graph))
+        if look is None:
+            look = _asked_once(objects_in(self._store, predicate, graph))
+            self._asked[predicate, graph] = look
+        return look
 
     def __bool__(self) -> bool:
         return bool(self._tables)
@@ -133,6 +143,21 @@ class Cts(Tables):
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
         return self._store.contains_graph(graph)
+
+
+def _asked_once(ask: Objects) -> Objects:
+    """The same answers; of a subject that changed a dozen units want the types, say."""
+    known: dict[Term, Collection[Term]] = {}
+
+    def look(subject: Term) -> Collection[Term]:
+        found = known.get(subject)
+        if found is None:
+            found = ask(subject)
+            if len(known) < MOST_ASKED:
+                known[subject] = found
+        return found
+
+    return look
 
 
 class _Table:

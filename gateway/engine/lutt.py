@@ -10,7 +10,7 @@ read of its quads is read once for all who look at them. Source: Roffia et al., 
 Publish-Subscribe Architecture for the Internet of Things", 2016, section III.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
 from operator import attrgetter
@@ -19,7 +19,10 @@ from typing import Generic, TypeVar
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.terms import GraphName, Term
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.store.bundles.bundle import Bundle
+from gateway.store.bundles.reading_delta import ReadingDelta
+from gateway.store.bundles.shape import Own, Shape
 from gateway.store.readable import Source
 
 Owner = TypeVar("Owner")
@@ -42,17 +45,34 @@ EVERYTHING = LuttEntry()
 class Run:
     """Quads of one predicate and graph, one after the other on one side of a Delta."""
 
-    __slots__ = ("_objects", "_subjects", "graph", "is_added", "predicate", "quads")
+    __slots__ = (
+        "_by_subject",
+        "_objects",
+        "_parts",
+        "_subjects",
+        "graph",
+        "is_added",
+        "predicate",
+        "quads",
+    )
 
     def __init__(
-        self, predicate: NamedNode, graph: GraphName, quads: Sequence[Quad], *, is_added: bool
+        self,
+        predicate: NamedNode,
+        graph: GraphName,
+        quads: Sequence[Quad],
+        *,
+        is_added: bool,
+        ends: tuple[Sequence[Term] | None, Sequence[Term] | None] = (None, None),
     ) -> None:
+        """`ends` are subjects and objects, where they are known."""
         self.predicate = predicate
         self.graph = graph
         self.quads = quads
         self.is_added = is_added
-        self._subjects: Sequence[Term] | None = None
-        self._objects: Sequence[Term] | None = None
+        self._subjects, self._objects = ends
+        self._by_subject: Mapping[Term, Mapping[Term, None]] | None = None
+        self._parts: dict[tuple[int, ...], Run] | None = None
 
     @property
     def subjects(self) -> Sequence[Term]:
@@ -70,9 +90,32 @@ class Run:
             found = self._objects = [quad.object for quad in self.quads]
         return found
 
+    @property
+    def by_subject(self) -> Mapping[Term, Mapping[Term, None]]:
+        """The objects of each subject."""
+        found = self._by_subject
+        if found is None:
+            made: dict[Term, dict[Term, None]] = {}
+            for subject, object_ in zip(self.subjects, self.objects, strict=True):
+                made.setdefault(subject, {})[object_] = None
+            found = self._by_subject = made
+        return found
+
     def some(self, quads: Sequence[Quad]) -> "Run":
         """A run of these of its quads alone."""
         return Run(self.predicate, self.graph, quads, is_added=self.is_added)
+
+    def part(self, places: tuple[int, ...]) -> "Run":
+        """The run of the quads in these places, in order: the same one for all who ask."""
+        if len(places) == len(self.quads):
+            return self
+        parts = self._parts
+        if parts is None:
+            parts = self._parts = {}
+        found = parts.get(places)
+        if found is None:
+            found = parts[places] = self.some([self.quads[at] for at in places])
+        return found
 
 
 _RUN_OF = attrgetter("predicate", "graph_name")
@@ -108,6 +151,14 @@ def runs(
     ]
 
 
+def bundle_runs(bundle: Bundle, places: Iterable[int], *, is_added: bool) -> Iterator[Run]:
+    """These quads of a bundle, each by itself."""
+    for place in places:
+        subject, predicate, object_ = bundle.terms(place)
+        ends = (subject,), (object_,)
+        yield Run(predicate, DEFAULT_GRAPH, (bundle.quad(place),), is_added=is_added, ends=ends)
+
+
 @dataclass(slots=True)
 class Artq:
     """Added/removed triples queue: the quads of one Delta that an SPU's LUTT let through."""
@@ -131,6 +182,8 @@ _KEYS: Mapping[int, Callable[[Run], Iterable[Key]]] = {
     3: lambda run: zip(run.subjects, run.objects, strict=True),
 }
 """The constants of each quad beside its predicate, by mask: 1 subject, 2 object."""
+
+_OBJECT = 2
 
 Table = dict[Key, dict[Owner, None]]
 Place = tuple[GraphName | None, int]
@@ -158,11 +211,12 @@ class LuttIndex(Generic[Owner]):
         # By predicate first: most changed quads have one that nobody asks for, and are done.
         self._predicates: dict[Term | None, dict[Place, Table[Owner]]] = {}
         self._known_ways: dict[tuple[Term, GraphName], _Ways[Owner]] = {}
+        self._known_places: dict[Shape, tuple[int, ...]] = {}
         self._whole_graphs: frozenset[GraphName] | None = frozenset()
 
     def insert(self, entry: LuttEntry, owner: Owner) -> None:
         """Let the owner be told of quads that match the entry."""
-        self._known_ways.clear()
+        self._forget_known()
         place, key = _place(entry)
         tables = self._predicates.setdefault(entry.predicate, {})
         tables.setdefault(place, {}).setdefault(key, {})[owner] = None
@@ -170,7 +224,7 @@ class LuttIndex(Generic[Owner]):
 
     def remove(self, entry: LuttEntry, owner: Owner) -> None:
         """The reverse of `insert`; leaves no empty table behind."""
-        self._known_ways.clear()
+        self._forget_known()
         place, key = _place(entry)
         tables = self._predicates[entry.predicate]
         owners = tables[place][key]
@@ -183,6 +237,10 @@ class LuttIndex(Generic[Owner]):
             del self._predicates[entry.predicate]
         self._note_graphs()
 
+    def _forget_known(self) -> None:
+        self._known_ways.clear()
+        self._known_places.clear()
+
     def _note_graphs(self) -> None:
         """The graphs of which any predicate is asked for; None where it is of any graph."""
         graphs = {graph for graph, _ in self._predicates.get(None, ())}
@@ -191,9 +249,37 @@ class LuttIndex(Generic[Owner]):
 
     def runs(self, delta: Delta) -> list[Run]:
         """The quads of a Delta but for those with a predicate that nobody asks for."""
+        if isinstance(delta, ReadingDelta):
+            return self._runs_of_reading(delta)
         if self._whole_graphs is None:
             return runs(delta)
         return runs(delta, self._predicates, self._whole_graphs)
+
+    def _runs_of_reading(self, delta: ReadingDelta) -> list[Run]:
+        """The same, of bundles without a look at their other quads."""
+        found = self.runs(delta.rest)
+        sides = ((delta.leaving, False), (delta.entering, True))
+        for bundles, is_added in sides:
+            for each in bundles:
+                places = self._known_places.get(each.shape)
+                if places is None:
+                    places = self._known_places[each.shape] = self._places(each.shape)
+                found += bundle_runs(each, places, is_added=is_added)
+        return found
+
+    def _places(self, shape: Shape) -> tuple[int, ...]:
+        """Where the quads are that somebody may ask for."""
+        return tuple(at for at, own in enumerate(shape.own) if self._may_ask(own))
+
+    def _may_ask(self, own: Own) -> bool:
+        """Whether an entry may match such a quad; a constant object tells more."""
+        for predicate in (own.predicate, None):
+            for (graph, mask), table in self._predicates.get(predicate, {}).items():
+                if graph is None or graph == DEFAULT_GRAPH:
+                    is_any = not mask & _OBJECT or isinstance(own.object, str)
+                    if is_any or any(key[-1] == own.object for key in table):
+                        return True
+        return False
 
     def match(self, delta: Delta, changed: Iterable[Run] | None = None) -> dict[Owner, Artq]:
         """The owners that the change may concern, each with its ARTQ, in order of the change.
@@ -226,7 +312,7 @@ class LuttIndex(Generic[Owner]):
                     if its is not None:
                         its.add(at)
         return [
-            (owner, run if its is None else run.some([run.quads[at] for at in sorted(its)]))
+            (owner, run if its is None else run.part(tuple(sorted(its))))
             for owner, its in found.items()
         ]
 

@@ -18,10 +18,10 @@ from gateway.ingest.sosa import Identity, ObservationTemplates, result_time, uni
 from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
+from gateway.store.bundles.steps import Replacement
 from gateway.store.retention import Kept, Retention, SeriesEnd, Stream
-from gateway.store.templates import Bindings, Kinds
+from gateway.store.templates import Kinds
 from gateway.store.update import BoundUpdate, UpdatePlan
-from gateway.store.working import Working
 
 log = logging.getLogger(__name__)
 
@@ -56,22 +56,6 @@ class Request:
         """What is tried instead when it fails for good, so that the journal is not stuck at it."""
         yield (self.position, *self.leaving, *self.series)
         yield (self.position,)
-
-
-@dataclass(frozen=True, slots=True)
-class _Advance:
-    """What ADVANCE says, as a step that has its quads already, since every message takes it."""
-
-    before: Quad | None
-    after: Quad
-
-    def run(self, working: Working, bindings: Bindings) -> None:
-        """Put the position in the place of the one before."""
-        del bindings
-        if self.before is not None:
-            working.remove((self.before,))
-        working.add((self.after,))
-        working.create_graph(self.after.graph_name)
 
 
 class CurrentState:
@@ -169,7 +153,7 @@ class CurrentState:
         bound: dict[str, Term] = {"gateway": self._node, "position": after.object}
         if before is not None:
             bound["before"] = before.object
-        return UpdatePlan(ADVANCE, (_Advance(before, after),), kinds=_CHANGED), bound
+        return UpdatePlan(ADVANCE, (Replacement(before, after),), kinds=_CHANGED), bound
 
     def _state(self, position: Position) -> Quad:
         return Quad(self._node, _APPLIED, Literal(str(position)), STATE_GRAPH)

@@ -17,10 +17,13 @@ from urllib.parse import quote
 from pyoxigraph import Literal, NamedNode
 
 from adapters.values.observation import Observation, StreamKey, TimeSource
+from gateway.ingest.observed_terms import Form, ObservedTerms
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import GW, UNIT, XSD
 from gateway.rdf.terms import Term
+from gateway.store.bundles.bundle import Known
+from gateway.store.bundles.steps import Leaving, deletes_subjects
 from gateway.store.retention import SeriesEnd
 from gateway.store.update import BoundUpdate
 from jsap.errors import BindingError
@@ -36,6 +39,14 @@ _CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
 
 _node = lru_cache(maxsize=16_384)(NamedNode)
 """What observations of a stream have in common is checked once: a third of the time of a term."""
+
+
+@lru_cache(maxsize=16_384)
+def _require_iris(*iris: str | None) -> None:
+    """Raise ValueError where one is not."""
+    for iri in iris:
+        if iri is not None:
+            NamedNode(iri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +184,8 @@ def told_unit(in_graph: str | None) -> str | None:
 _Make = Callable[[str, Said], NamedNode | Literal]
 """A term of what an observation says; the first is `<base><gateway>`."""
 
-MINTED = ("observation", "resultNode", "instant")
+_OWN = {"observation": "", "resultNode": "/result", "instant": "/time"}
+MINTED = tuple(_OWN)
 """The names whose values no two observations have in common."""
 
 _VALUES: Mapping[str, _Make] = {
@@ -212,21 +224,44 @@ class ObservationTemplates:
         self._identity = identity
         self._base = f"{identity.base_iri}{identity.gateway}"
         self._templates = UpdateTemplates(profiles, _TEMPLATES)
+        self._forms: dict[str, Form] = {}
+        self._forgets = False
+        self._class_shape = self._templates.shape("CLASSIFY_SENSOR", ())
         try:
             self._bind_examples()
         except BindingError as error:
             raise profiles.lacking(error) from error
+        self._forgets = self._forgets_whole_subjects()
 
     def _bind_examples(self) -> None:
         for datatype in (XSD + "decimal", XSD + "string"):
             seen = Observation("urn:s", "urn:p", "urn:f", "1", datatype)
             record = Record(Position(0, 1), 1, seen, datetime.fromtimestamp(0, UTC))
             self.observe(record)
+            self._note_form(said(record))
             self.suspect(record)
         self.geometry(replace(record, observation=replace(seen, datatype=WKT)))
         self.classify("urn:s", "urn:c")
         self.forget("urn:o")
         self.end_series(SeriesEnd(seen.stream, "urn:u", "urn:v", record.ingested_at))
+
+    def _note_form(self, example: Said) -> None:
+        """Have terms made when they are asked for, where the profile takes whatever they are."""
+        name, makers = _template(example), _makers(example)
+        shape = self._templates.shape(name, MINTED)
+        terms = {key: make(self._base, example) for key, make in makers.items()}
+        if shape is None or not self._templates.takes_all_like(name, terms, ("result",)):
+            return
+        fixed = {
+            key: term for key, term in self._templates.bound(name, {}).items() if key not in makers
+        }
+        suffixes = tuple([_OWN[subject] for subject in shape.subjects])
+        self._forms[name] = Form(shape, makers, fixed, suffixes)
+
+    def _forgets_whole_subjects(self) -> bool:
+        """Whether FORGET_OBSERVATION does just that, to the three."""
+        names = deletes_subjects(self._templates.plan("FORGET_OBSERVATION"))
+        return names == set(MINTED) and not self._templates.bound("FORGET_OBSERVATION", {})
 
     def entering(self, record: Record) -> Iterator[BoundUpdate]:
         """The UPDATEs that write one observation and what it says besides."""
@@ -255,16 +290,23 @@ class ObservationTemplates:
 
     def classify(self, sensor: str, kind: str) -> BoundUpdate:
         """The UPDATE that says of which class a sensor is by its mapping."""
-        values = {"sensor": NamedNode(sensor), "class": NamedNode(kind)}
-        return self._templates.bind("CLASSIFY_SENSOR", values)
+        values = {"sensor": _node(sensor), "class": _node(kind)}
+        plan, terms = self._templates.bind("CLASSIFY_SENSOR", values)
+        shape = self._class_shape
+        return plan, terms if shape is None else Known(shape, (), terms)
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""
         told = said(record)
-        base = self._base
-        makers = _makers(told)
-        values = {name: make(base, told) for name, make in makers.items()}
-        return self._templates.bind(_template(told), values)
+        base, name = self._base, _template(told)
+        form = self._forms.get(name)
+        if form is None:
+            values = {key: make(base, told) for key, make in _makers(told).items()}
+            return self._templates.bind(name, values)
+        _require_iris(told.sensor, told.observed_property, told.feature, told.unit)
+        result = Literal(told.lexical, datatype=_node(told.datatype))
+        iri = f"{base}/observation/{told.epoch}-{told.sequence}"
+        return self._templates.plan(name), ObservedTerms(form, base, iri, told, result)
 
     def text(self, told: Said) -> str:
         """The text of the UPDATE that writes one observation."""
@@ -293,6 +335,9 @@ class ObservationTemplates:
 
     def forget(self, observation: str) -> BoundUpdate:
         """The UPDATE that takes one observation out of the store."""
+        if self._forgets:
+            iris = tuple([observation + suffix for suffix in _OWN.values()])
+            return self._templates.plan("FORGET_OBSERVATION"), Leaving(MINTED, iris)
         return self._templates.bind(
             "FORGET_OBSERVATION",
             {

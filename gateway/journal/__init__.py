@@ -5,7 +5,7 @@ docs/segments.md is the contract of what leaves this package; `spool` has the jo
 
 from gateway.journal.limits import JournalLimits
 from gateway.journal.reading import read_journal
-from gateway.journal.record import Actuation, Origin, Position, Record
+from gateway.journal.record import Actuation, Origin, Outcome, Position, Record
 from gateway.journal.segment import read_segment
 from gateway.journal.spool import Journal
 from gateway.journal.upkeep import Upkeep
@@ -15,6 +15,7 @@ __all__ = [
     "Journal",
     "JournalLimits",
     "Origin",
+    "Outcome",
     "Position",
     "Record",
     "Upkeep",

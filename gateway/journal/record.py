@@ -13,7 +13,7 @@ from typing import Self
 from adapters.values.observation import USUAL, Circumstances, Observation, TimeSource
 from gateway.runtime.text_cache import remembered
 
-SCHEMA = "1.3"
+SCHEMA = "1.4"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -174,6 +174,10 @@ class Actuation:
 
     def encode(self, sequence: int) -> bytes:
         """One line, marked `"a":1`."""
+        return encode_fields(self.fields(sequence))
+
+    def fields(self, sequence: int) -> Fields:
+        """The members of the line."""
         fields: Fields = {
             "q": sequence,
             "a": 1,
@@ -189,12 +193,33 @@ class Actuation:
             "r": self.rule,
             "x": self.actuation,
         }
-        fields |= {member: iri for member, iri in named.items() if iri}
-        return encode_fields(fields)
+        return fields | {member: iri for member, iri in named.items() if iri}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command that was sent ended; `status` is `Confirmed`, `Failed` or `Superseded`.
+
+    `observation` is the IRI of the one that confirmed it, `reason` why it failed. The line says
+    the command again: who knows nothing of outcomes reads what the first line said.
+    """
+
+    command: Actuation
+    status: str
+    ended_at: datetime
+    observation: str = ""
+    reason: str = ""
+
+    def encode(self, sequence: int) -> bytes:
+        """One line, marked `"a":1`, with `y`."""
+        told = {"y": self.status, "j": micros(self.ended_at)}
+        named = {"b": self.observation, "g": self.reason}
+        told |= {member: text for member, text in named.items() if text}
+        return encode_fields(self.command.fields(sequence) | told)
 
 
 def is_observation(line: bytes) -> bool:
-    """Whether a whole line is an observation; the others are the header and actuations."""
+    """Whether a whole line is an observation; the others: header, actuations, outcomes."""
     return line.startswith(b'{"q":') and b',"a":1,' not in line[:40]
 
 

@@ -25,7 +25,7 @@ from gateway.journal.manifest import Manifest
 from gateway.journal.migration import migrate
 from gateway.journal.names import raw_path, raw_segments, raw_start
 from gateway.journal.reading import Located, last_records, records_after, segments
-from gateway.journal.record import Actuation, Origin, Position, Record
+from gateway.journal.record import Actuation, Origin, Outcome, Position, Record
 from gateway.journal.sealing import Sealed, seal
 from gateway.journal.segment import Segment, cut_torn_tail, sync_folder
 from gateway.journal.space import Space
@@ -60,7 +60,7 @@ class Journal:
         self.attention = threading.Event()
         self._lock = threading.Lock()
         self._pending: list[bytes] = []
-        self._commands: deque[Actuation] = deque()
+        self._commands: deque[Actuation | Outcome] = deque()
         self._sequence = self._appended = self._written = 0
         self._unsynced = False
         self._synced_at = self._begun_at = time.monotonic()
@@ -99,12 +99,12 @@ class Journal:
             self._pending.append(record.encode())
             self._appended = record.position.sequence
 
-    def note(self, actuation: Actuation) -> None:
-        """Take up a command that was sent; written with the next `sync`, within a second or so."""
+    def note(self, told: Actuation | Outcome) -> None:
+        """Take up a command that was sent, or how one ended; written within a second or so."""
         if len(self._commands) >= _ACTUATIONS:
             self.actuations_dropped += 1
         else:
-            self._commands.append(actuation)
+            self._commands.append(told)
 
     def sync(self) -> None:
         """Write what was appended and make it durable: all of it or, when this raises, nothing.
@@ -237,7 +237,7 @@ class Journal:
         except StorageError:
             self._commands.extendleft(reversed(commands))
             raise
-        self.actuations += len(lines)
+        self.actuations += sum(isinstance(each, Actuation) for each in commands)
 
     def _require_room(self, wanted: int) -> None:
         if self.space.lacks(wanted) == 0 or self.space.make_room(wanted):

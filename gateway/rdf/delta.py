@@ -45,6 +45,11 @@ class Delta:
         """Whether nothing changed at all."""
         return not (self.added or self.removed or self.graphs_created or self.graphs_dropped)
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many quads were added and removed."""
+        return len(self.added), len(self.removed)
+
     def negate(self) -> "Delta":
         """The change that undoes this one."""
         return Delta(self.removed, self.added, self.graphs_dropped, self.graphs_created)

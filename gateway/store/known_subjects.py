@@ -32,7 +32,7 @@ class FreshNamespace:
     """
 
     def __init__(self, prefix: str, stored: Counter[str]) -> None:
-        self._prefix = prefix
+        self.prefix = prefix
         self._stored = stored
 
     @classmethod
@@ -51,8 +51,11 @@ class FreshNamespace:
         """Whether Oxigraph surely has no quad of the subject."""
         if not isinstance(subject, NamedNode):
             return False
-        iri = subject.value
-        return iri.startswith(self._prefix) and iri not in self._stored
+        return self.is_new_iri(subject.value)
+
+    def is_new_iri(self, iri: str) -> bool:
+        """The same by its IRI."""
+        return iri.startswith(self.prefix) and iri not in self._stored
 
     def learn(self, delta: Delta) -> None:
         """Take note of what Oxigraph has now; the Delta is net, relative to what it had."""
@@ -65,28 +68,29 @@ class FreshNamespace:
     def _subjects(self, quads: Iterable[Quad]) -> Iterable[str]:
         for quad in quads:
             subject = quad.subject
-            if isinstance(subject, NamedNode) and subject.value.startswith(self._prefix):
+            if isinstance(subject, NamedNode) and subject.value.startswith(self.prefix):
                 yield subject.value
 
 
 class KnownSubjects:
     """Which subjects the disk has something of, nothing of, or is not known to.
 
-    `absent` are subjects that it has nothing of; it is always the same set.
+    `absent` are subjects that it has nothing of; it is always the same set. In the `namespace` new
+    ones are expected.
     """
 
-    __slots__ = ("_lacking", "_namespace", "_present", "_quads", "absent")
+    __slots__ = ("_lacking", "_present", "_quads", "absent", "namespace")
 
     def __init__(self) -> None:
         self.absent: set[Term] = set()
         self._lacking: set[Term] = set()
         self._present: set[Term] = set()
         self._quads: set[Quad] = set()
-        self._namespace = FreshNamespace.none()
+        self.namespace = FreshNamespace.none()
 
     def expect_new(self, prefix: NamedNode, store: Store) -> None:
         """Expect new subjects whose IRIs begin with `prefix`; linear in the store, once."""
-        self._namespace = FreshNamespace.of(prefix, store)
+        self.namespace = FreshNamespace.of(prefix, store)
 
     def has(self, quad: Quad, store: Store) -> bool:
         """Whether the disk has a quad; it is asked only where nothing known says so."""
@@ -95,7 +99,7 @@ class KnownSubjects:
             return False
         if quad in self._quads:
             return True
-        if self._namespace.is_new(subject):
+        if self.namespace.is_new(subject):
             self.absent.add(subject)
             return False
         if quad in store:
@@ -125,4 +129,4 @@ class KnownSubjects:
 
     def learn(self, delta: Delta) -> None:
         """Take note of what was written; the Delta is net, relative to what was there."""
-        self._namespace.learn(delta)
+        self.namespace.learn(delta)

@@ -32,6 +32,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.geometry import GEOMETRY
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql.order.total_order import with_total_order
+from gateway.store.bundles.bundle import Bundle
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions
 from gateway.store.disk.commit import commit, take_back, update_text
@@ -93,6 +94,8 @@ class QuadStore:
 
     def __contains__(self, quad: Quad) -> bool:
         pending = self._pending
+        if pending.bundles:
+            pending.expose(quad.subject)
         if quad in pending.added:
             return True
         if quad in pending.removed:
@@ -110,11 +113,14 @@ class QuadStore:
             self._write_pending()
             if self._home.is_lasting:
                 self._subjects.expect_new(prefix, self._store)
+                self._pending = Pending(prefix.value)
 
     def missing(self, quads: Sequence[Quad]) -> list[Quad]:
         """The quads that are not here: what `in` says of each, faster."""
         pending = self._pending
         if pending:
+            for quad in quads if pending.bundles else ():
+                pending.expose(quad.subject)
             added, removed = pending.added, pending.removed
             if removed and not removed.keys().isdisjoint(quads):
                 return [quad for quad in quads if quad not in self]
@@ -126,7 +132,7 @@ class QuadStore:
         return [quad for quad in quads if quad not in store]
 
     def __len__(self) -> int:
-        return len(self._store) + len(self._pending.added) - len(self._pending.removed)
+        return len(self._store) + len(self._pending) - 2 * len(self._pending.removed)
 
     def match(
         self,
@@ -139,6 +145,8 @@ class QuadStore:
         if isinstance(subject, Literal) or not isinstance(predicate, _PREDICATE):
             return []
         pending = self._pending
+        if pending.bundles and (graph is None or isinstance(graph, DefaultGraph)):
+            pending.expose(subject, predicate)
         if self._absent and subject in self._absent:
             return pending.index.match(subject, predicate, object_, graph)
         found = self._stored(subject, predicate, object_, graph)
@@ -150,11 +158,21 @@ class QuadStore:
 
     def each(self, graph: GraphName) -> Iterator[Quad]:
         """The quads of a graph one by one, for who keeps none; nothing may change meanwhile."""
+        self._pending.expose(None)
         removed = self._pending.removed
         for quad in self._store.quads_for_pattern(None, None, None, graph):
             if quad not in removed:
                 yield quad
         yield from self._pending.index.match(None, None, None, graph)
+
+    def is_unwritten(self, iri: str) -> bool:
+        """Whether it is sure, without a look at the disk, that nothing has this subject."""
+        subjects = self._subjects.namespace
+        return not self._pending.is_written(iri) and subjects.is_new_iri(iri)
+
+    def bundle(self, iri: str) -> Bundle | None:
+        """The quads about an IRI and others, which came as one and are still as they came."""
+        return self._pending.bundles.get(iri)
 
     def look_up(
         self,
@@ -283,7 +301,7 @@ class QuadStore:
         with self.writing:
             pending = self._pending
             self._apply(pending.delta())
-            self._pending = Pending()
+            self._pending = Pending(pending.namespace)
 
     def apply(self, delta: Delta) -> None:
         """Make the change, all or nothing. Raises StorageError and leaves the store as it was.

@@ -295,6 +295,13 @@ class DeleteMatches:
         self._slots = [_slot(node) for node in nodes]
         self._graph = pattern.graph if isinstance(pattern.graph, NamedNode) else DEFAULT_GRAPH
 
+    @property
+    def subject(self) -> str | None:
+        """The name of the variable all of whose quads in the default graph it deletes, if so."""
+        name = self._slots[0]
+        is_whole = all(isinstance(slot, str) for slot in self._slots)
+        return name if isinstance(name, str) and is_whole and self._graph == DEFAULT_GRAPH else None
+
     def run(self, working: Working, bindings: Bindings) -> None:
         """Remove what matches."""
         subject, predicate, object_ = [

@@ -61,9 +61,14 @@ class _Others:
 
 
 class Owners:
-    """The owners of all triples of the elements that have entered."""
+    """The owners of all triples of the elements that have entered.
 
-    def __init__(self) -> None:
+    Without `is_kept` nobody asks which triples come and go, and no triple has an owner: an element
+    that has entered has none of its `own`.
+    """
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self.is_kept = is_kept
         self._owners: dict[Triple, Record] = {}
         self._others: dict[Triple, _Others] = {}
 
@@ -73,6 +78,9 @@ class Owners:
 
     def enter(self, record: Record) -> tuple[tuple[Triple, ...], list[tuple[Triple, Record]]]:
         """Let an element in: its triples that nobody had, and those that others owned, by whom."""
+        if not self.is_kept:
+            record.own = ()
+            return (), []
         owners = self._owners
         triples = record.element.shared
         if triples and type(record.element.triples) is not tuple:  # as of one before, mostly
@@ -109,7 +117,8 @@ class Owners:
     def leave(self, record: Record) -> None:
         """Let go an element that no newer one has to make way for."""
         own = record.own
-        if own is None:
+        if own is None or not self.is_kept:
+            record.own = None
             return
         owners = self._owners
         for triple in own:
@@ -126,7 +135,8 @@ class Owners:
     def remove(self, record: Record) -> list[tuple[Triple, Record | None]]:
         """Take an element out; who owns each of its own triples now, None: nobody has it."""
         own = record.own
-        if own is None:
+        if own is None or not self.is_kept:
+            record.own = None
             return []
         self._forget(record, set(record.element.shared).difference(own))
         record.own = None

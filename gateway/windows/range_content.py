@@ -1,6 +1,6 @@
 """`RangeContent`: a window by `range`: where it begins in its timeline."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -35,7 +35,8 @@ class RangeContent(Content):
 
     `start`: the first place that is in. `since`: from when on everything is known, None: not yet.
     `gained` and `lost`: what a step did until now; a triple may be in both where `is_mixed`.
-    `entered` and `left`: elements, of which `followers` want to be told.
+    `entered` and `left`: elements, of which `followers` want to be told. `size`: its triples, while
+    the timeline keeps owners; else they are counted when somebody asks, until something `moves`.
     """
 
     def __init__(self, window: Window, timeline: "Timeline", since: int | None) -> None:
@@ -46,6 +47,7 @@ class RangeContent(Content):
         self.low = 0
         self.start = 0
         self.size = 0
+        self.moves = True
         self.gained: list[Triple] = []
         self.lost: list[Triple] = []
         self.is_mixed = False
@@ -58,14 +60,28 @@ class RangeContent(Content):
 
     def having(self, wanted: Predicates | None) -> Iterator[Triple]:
         """The triples of some predicates; linear in the elements and in those that are made."""
-        if self.full is None:
-            for record in self.records:
-                for triple in record.own or ():
-                    if wanted is None or triple.predicate in wanted:
-                        yield triple
-                triples = record.element.triples
-                if isinstance(triples, Parted):
-                    yield from triples.unique(wanted)
+        records = self.records
+        for triple in self._shared_of(records):
+            if wanted is None or triple.predicate in wanted:
+                yield triple
+        for record in records:
+            triples = record.element.triples
+            if isinstance(triples, Parted):
+                yield from triples.unique(wanted)
+
+    def _shared_of(self, records: Iterable[Record]) -> Collection[Triple]:
+        """What several elements may have, each once."""
+        if self.holder.owners.is_kept:
+            return [triple for record in records for triple in record.own or ()]
+        found = {id(each): each for each in [record.element.shared for record in records]}
+        return dict.fromkeys(triple for each in found.values() for triple in each)
+
+    def count(self) -> int:
+        """How many triples there are; linear in the elements."""
+        records = self.records
+        found = (record.element.triples for record in records)
+        unique = sum(each.unique_of(None) for each in found if isinstance(each, Parted))
+        return len(self._shared_of(records)) + unique
 
     @property
     def records(self) -> list[Record]:
@@ -84,7 +100,7 @@ class RangeContent(Content):
         self.unkeep(predicates)
 
     def __contains__(self, triple: object) -> bool:
-        """Linear for one that only one element can have."""
+        """Linear where no element is known to own it."""
         if self.full is not None or not isinstance(triple, Triple):
             return False
         owner = self.holder.owners.get(triple)
@@ -93,6 +109,9 @@ class RangeContent(Content):
         return triple in self.having(frozenset({triple.predicate}))
 
     def __len__(self) -> int:
+        if self.moves and not self.holder.owners.is_kept:
+            self.size = self.count()
+            self.moves = False
         return self.size
 
     def come(self, triples: Collection[Triple]) -> None:
@@ -117,13 +136,16 @@ class RangeContent(Content):
 
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
+        if self.followers:
+            self.left.append(record)
+        self.moves = True
+        if not self.holder.owners.is_kept:
+            return
         own = record.own or ()
         if self.tells:  # as `go`, which would be called for each range of each element
             self.lost += own
         else:
             self.size -= len(own)
-        if self.followers:
-            self.left.append(record)
         if isinstance(record.element.triples, Parted):
             self.lose_unique(record.element.triples)
 
@@ -133,12 +155,20 @@ class RangeContent(Content):
         self.lost += made
         self.size -= triples.unique_of(None) - len(made)
 
+    def shown(self) -> Shown:
+        """What it has now; without owners the elements alone."""
+        records = self.records
+        shared = {triple for record in records for triple in record.own or ()}
+        found = {each.element.triples for each in records}
+        parted = {triples for triples in found if isinstance(triples, Parted)}
+        return shared, parted, set(records)
+
     def show(self, before: Shown, after: Shown) -> None:
         """Have other elements from now on."""
         self.gained, self.lost = [], []
         self.come(after[0] - before[0])
         self.go(before[0] - after[0])
-        self.is_mixed = True
+        self.is_mixed = self.moves = True
         if self.followers:
             self.entered, self.left = [*(after[2] - before[2])], [*(before[2] - after[2])]
         for triples in after[1] - before[1]:
@@ -179,7 +209,7 @@ class RangeContent(Content):
     def fail(self, error: WindowFullError) -> None:
         """Be empty from now on."""
         self.full = error
-        self.size = 0
+        self.size, self.moves = 0, False
         self.gained, self.lost, self.entered, self.left = [], [], [], []
 
     @property
@@ -210,7 +240,7 @@ class RangeContent(Content):
             to=None if upper is None else upper - (not timeline.watermark.is_stepped),
             complete=upper is not None and since is not None and since <= self.low,
             elements=elements,
-            triples=self.size,
+            triples=len(self),
             bytes=sum(record.weight for record in held),
             oldest=held[0].time if elements else None,
             watermark=timeline.reached,

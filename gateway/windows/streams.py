@@ -44,7 +44,8 @@ class _Seen:
 class Streams:
     """Windows that somebody has opened. Times are µs since the epoch, of the engine's clock.
 
-    The clock goes back by `jumped` alone: an earlier `now` counts as the last one.
+    The clock goes back by `jumped` alone: an earlier `now` counts as the last one. `lag` is how
+    late the last step was that time asked for.
     """
 
     def __init__(self, limits: WindowLimits | None = None) -> None:
@@ -52,6 +53,7 @@ class Streams:
         self._streams: dict[str, Stream] = {}
         self._seen: dict[Window, _Seen] = {}
         self._begun: set[str] = set()
+        self.lag = 0
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
@@ -245,11 +247,13 @@ class Streams:
 
     def _fall_due(self, now: int) -> list[Holder]:
         schedule = self._schedule
-        found = []
+        found: list[Holder] = []
         while schedule and schedule[0][0] <= now:
             due, _, holder = heappop(schedule)
             if holder.scheduled == due:
                 holder.scheduled = None
+                if not found:
+                    self.lag = now - due
                 found.append(holder)
         return found
 

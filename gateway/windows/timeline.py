@@ -18,15 +18,13 @@ from gateway.windows.content import Change, Content
 from gateway.windows.element import Element, Key
 from gateway.windows.owners import Owners, Record
 from gateway.windows.parted import Parted, Predicates
-from gateway.windows.range_content import RangeContent, Shown
+from gateway.windows.range_content import RangeContent
+from gateway.windows.taking_out import take_out
 from gateway.windows.watermark import Watermark
 
 _RELEASED = Record(Element(()), 0, 0, 0)
 _FEW = 64
 """So many released places are not worth being closed up."""
-
-_MANY = 64
-"""Beyond so many it is quicker to keep the others than to take out one after the other."""
 
 
 class Timeline:
@@ -52,7 +50,7 @@ class Timeline:
         self.records: list[Record] = []
         self.base = 0
         self.end = 0
-        self.owners = Owners()
+        self.owners = Owners(is_kept=False)
         self.weight = 0
         self.budget = budget
         self.kept: Predicates | None = frozenset()
@@ -62,6 +60,7 @@ class Timeline:
         self._ended: set[Key] = set()
         self._failed: list[RangeContent] = []
         self._is_boundary = False
+        self._is_asked = True
 
     @property
     def elements(self) -> int:
@@ -81,7 +80,9 @@ class Timeline:
         if self.watermark.drops and self.watermark.is_dropped(time, now):
             self.drop()
         else:
-            self._arriving.append(self.record(element, time, order, weight))
+            if isinstance(element.triples, Parted):
+                weight = element.triples.bytes(self.kept)
+            self._arriving.append(Record(element, time, order, weight))
 
     def record(self, element: Element, time: int, order: int, weight: int | None = None) -> Record:
         """An element, and what it takes where so much of it is wanted as here."""
@@ -95,6 +96,7 @@ class Timeline:
 
     def weigh_again(self) -> None:
         """Count what is held by what is kept of it for its contents now."""
+        self._is_asked = True
         keeps = [content.kept for content in self.contents]
         kept = None if None in keeps else frozenset[Term]().union(*filter(None, keeps))
         if kept == self.kept or not keeps:
@@ -107,6 +109,23 @@ class Timeline:
                 record.weight += more
                 self.weight += more
                 self.budget.bytes += more
+
+    def _heed(self) -> None:
+        """Keep owners from now on, or none, as somebody is told which triples come and go."""
+        self._is_asked = False
+        is_kept = any(each.tells for each in self.contents)
+        if is_kept != self.owners.is_kept and self.contents:
+            self._own(Owners(is_kept=is_kept))
+            for content in self.contents:
+                content.moves, content.size = True, content.count()
+
+    def _own(self, owners: Owners) -> None:
+        """Find the owners of what has entered anew."""
+        self.owners = owners
+        for record in self.records:
+            record.own = None
+        for record in self.records[min(content.start for content in self.contents) : self.end]:
+            owners.enter(record)
 
     def drop(self) -> None:
         """An element arrives that does not enter."""
@@ -127,6 +146,8 @@ class Timeline:
         upper = self.watermark.upper_at(self.reached)
         if upper is None:
             return
+        if self._is_asked:
+            self._heed()
         if self.upper is None:
             self._begin()
         if self.jumped_by:
@@ -140,8 +161,9 @@ class Timeline:
         if self.end < len(self.times):
             self._enter(self._waiting(upper))
         if self._arriving:
-            arriving, self._arriving = self._arriving, []
-            self._enter([each for each in arriving if self._insert(each)])
+            entering = list(filter(self._insert, self._arriving))
+            self._arriving = []
+            self._enter(entering)
             if self.is_limited:
                 self._limit()
 
@@ -226,7 +248,7 @@ class Timeline:
             content.low = self.watermark.low(upper, content.length)
             content.start = bisect_left(self.times, content.low)
         self.lowest = min([each.low for each in self.contents])
-        content.size = sum(map(_count, self.records[content.start : self.end]))
+        content.size = content.count() if self.owners.is_kept else 0
         self._limit()
 
     def fill(self, records: Iterable[Record]) -> None:
@@ -234,12 +256,15 @@ class Timeline:
 
         The next `finish` tells what that did, as of a step.
         """
+        if self._is_asked:
+            self._heed()
         found = [record for record in records if record.time >= self.lowest]
         self._enter([record for record in found if self._insert(record)])
         self._limit()
 
     def take(self, content: RangeContent, other: "Timeline") -> None:
         """Go on with a content of another timeline, and with what that has for it."""
+        self.owners = Owners(is_kept=other.owners.is_kept)
         for record in other.records[content.start :]:
             copied = Record(record.element, record.time, record.order, record.weight)
             self.records.append(copied)
@@ -254,6 +279,7 @@ class Timeline:
         self.contents.append(content)
         self.is_limited |= content.window.limit is not None
         content.holder, content.start = self, 0
+        self.weigh_again()
 
     def jump(self, by: int) -> None:
         """The clock was put forward by so much, of which the next `advance` makes something."""
@@ -264,12 +290,9 @@ class Timeline:
         """Put the elements in the order of their times as they are now; look what that changed."""
         by, self.jumped_by = self.jumped_by, 0
         self._is_boundary = self._is_reached(upper)
-        before = [
-            (self._shown(content), len(self.records) - content.start) for content in self.contents
-        ]
+        before = [(each.shown(), len(self.records) - each.start) for each in self.contents]
         self.records = self.records[self.base :]
         for record in self.records:
-            record.own = None
             if self.watermark.is_arrival or record.element.is_moving:
                 record.time += by
         self.records.sort(key=lambda record: record.key)
@@ -279,21 +302,11 @@ class Timeline:
             content.jump(by)
             content.low = self.watermark.low(upper, content.length)
             content.start = bisect_left(self.times, content.low)
-        self.owners = Owners()
-        for record in self.records[min(content.start for content in self.contents) : self.end]:
-            self.owners.enter(record)
+        self._own(Owners(is_kept=self.owners.is_kept))
         for content, (shown, held) in zip(self.contents, before, strict=True):
-            content.show(shown, self._shown(content))
+            content.show(shown, content.shown())
             content.expired += held - (len(self.records) - content.start)
         self.lowest = min([content.low for content in self.contents])
-
-    def _shown(self, content: RangeContent) -> Shown:
-        """What a content has now."""
-        records = self.records[content.start : self.end]
-        shared = {triple for record in records for triple in record.own or ()}
-        found = {each.element.triples for each in records}
-        parted = {triples for triples in found if isinstance(triples, Parted)}
-        return shared, parted, set(records)
 
     def _begin(self) -> None:
         """The stream's clock has a time now: from its first one on everything is known."""
@@ -306,8 +319,10 @@ class Timeline:
 
     def _expire(self, upper: int) -> None:
         times, end, last = self.times, self.end, len(self.times)
+        lowest = upper
         for content in self.contents:
             low = content.low = self.watermark.low(upper, content.length)
+            lowest = min(lowest, low)
             start = content.start
             while start < last and times[start] < low:
                 if start < end:
@@ -317,7 +332,7 @@ class Timeline:
                     content.dropped += 1
                 start += 1
             content.start = start
-        self.lowest = min([content.low for content in self.contents])
+        self.lowest = lowest
 
     def _waiting(self, upper: int) -> list[Record]:
         """What has waited for W to get there, without what nobody has seen."""
@@ -351,6 +366,9 @@ class Timeline:
         return is_in
 
     def _enter(self, records: list[Record]) -> None:
+        if not self.owners.is_kept:
+            self._follow(records)
+            return
         for record in records:
             fresh, found = self.owners.enter(record)
             triples, count = record.element.triples, len(fresh)
@@ -370,6 +388,16 @@ class Timeline:
                     if owner.time < low:
                         content.come((triple,))
                         content.is_mixed = True
+
+    def _follow(self, records: list[Record]) -> None:
+        """Let elements in, of which nobody is told the triples."""
+        for record in records:
+            record.own = ()
+            for content in self.contents:
+                if record.time >= content.low:
+                    content.moves = True
+                    if content.followers:
+                        content.entered.append(record)
 
     def _limit(self) -> None:
         for content in list(self.contents):
@@ -397,7 +425,9 @@ class Timeline:
             has_entered = record.own is not None
             heirs = self.owners.remove(record)
             for content in self.contents:
-                content.is_mixed = True  # what is over may now come as what nobody has
+                content.is_mixed = content.moves = (
+                    True  # what is over may now come as what nobody has
+                )
                 if record.time < content.low:
                     continue
                 for triple, heir in heirs:
@@ -407,46 +437,7 @@ class Timeline:
                     content.left.append(record)
                 if has_entered and isinstance(record.element.triples, Parted):
                     content.lose_unique(record.element.triples)
-        if len(doomed) > _MANY:
-            self._close_up(doomed)
-        else:
-            for record in doomed:
-                self._take_out(record)
-
-    def _take_out(self, record: Record) -> None:
-        """Be without one; what is behind it moves up, a few bytes each."""
-        place = bisect_left(self.times, record.time, self.base)
-        while self.records[place] is not record:
-            place += 1
-        del self.records[place], self.times[place]
-        self.end -= place < self.end
-        for content in self.contents:
-            if place < content.start:
-                content.start -= 1
-            else:
-                content.expired += 1
-        self._let_go(record)
-
-    def _close_up(self, doomed: list[Record]) -> None:
-        """Keep all records but these, each pointer where it was."""
-        gone = set(doomed)
-        before = [0]
-        for record in self.records:
-            before.append(before[-1] + (record in gone))
-        for content in self.contents:
-            content.expired += before[-1] - before[content.start]
-            content.start -= before[content.start]
-        self.end -= before[self.end]
-        self.base -= before[self.base]
-        kept = [record for record in self.records if record not in gone]
-        times = [
-            time
-            for time, record in zip(self.times, self.records, strict=True)
-            if record not in gone
-        ]
-        self.records, self.times = kept, times
-        for record in doomed:
-            self._let_go(record)
+        take_out(self, doomed)
 
     def _hold(self, record: Record) -> None:
         element = record.element
@@ -457,7 +448,8 @@ class Timeline:
         budget.bytes += weight
         budget.elements += 1
 
-    def _let_go(self, record: Record) -> None:
+    def let_go(self, record: Record) -> None:
+        """Hold an element no longer; it is in no place any more."""
         element = record.element
         if element.unit is not None and element.key is not None:
             numbers = self._numbers[element.key]
@@ -475,11 +467,12 @@ class Timeline:
         first = min([content.start for content in self.contents], default=last)
         if first == self.base:
             return
+        records, leave = self.records, self.owners.leave
         for place in range(self.base, first):
-            record = self.records[place]
-            self.owners.leave(record)
-            self._let_go(record)
-            self.records[place] = _RELEASED
+            record = records[place]
+            leave(record)
+            self.let_go(record)
+            records[place] = _RELEASED
         self.base, self.end = first, max(self.end, first)
         if first > _FEW and 2 * first > last:
             del self.records[:first], self.times[:first]
@@ -487,12 +480,6 @@ class Timeline:
             self.end -= first
             for content in self.contents:
                 content.start -= first
-
-
-def _count(record: Record) -> int:
-    """The triples that go with an element."""
-    triples = record.element.triples
-    return len(record.own or ()) + (triples.unique_of(None) if isinstance(triples, Parted) else 0)
 
 
 def _is_number_of(record: Record, keys: Container[Key | None]) -> bool:

@@ -175,6 +175,6 @@ def _in_footers(paths: list[Path], newest: date) -> dict[str, int]:
         nulls = null_counts(footer)
         counts["rows"] += footer.num_rows
         counts["late"] += footer.num_rows if day_of(path) < newest else 0
-        counts["actuations"] += footer.num_rows - nulls["topic"]
+        counts["actuations"] += nulls["outcome"] - nulls["topic"]
         counts["unknown"] += footer.num_rows - nulls["ext"]
     return dict(counts)

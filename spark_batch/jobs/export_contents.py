@@ -64,7 +64,7 @@ def content(name: str, archive: Archive, shapes: Shapes) -> Content:
         return Content(
             name,
             archive.observations,
-            _of_kind(archive.observations, "actuation"),
+            _commands(archive.observations),
             rdf_actuations.IRI_COLUMNS,
             _each(of_command),
             lines(of_command(None)),
@@ -98,6 +98,10 @@ def table_of(name: str, archive: Archive) -> Table:
 
 def _of_kind(table: Table, kind: str) -> Callable[[SparkSession, Sequence[DataFile]], DataFrame]:
     return lambda spark, files: table.frame(spark, files).where(F.col("kind") == kind)
+
+
+def _commands(table: Table) -> Callable[[SparkSession, Sequence[DataFile]], DataFrame]:
+    return lambda spark, files: rdf_actuations.with_outcomes(table.frame(spark, files))
 
 
 def _with_base(archive: Archive) -> Callable[[SparkSession, Sequence[DataFile]], DataFrame]:

@@ -68,7 +68,7 @@ def observations(lines: DataFrame) -> DataFrame:
     )
     columns = {
         "sequence": F.col("q"),
-        "kind": F.when(F.col("a") == 1, "actuation").otherwise("observation"),
+        "kind": _kind(),
         "sensor": F.col("s"),
         "property": F.col("p"),
         "feature": F.col("f"),
@@ -87,10 +87,21 @@ def observations(lines: DataFrame) -> DataFrame:
         "clock": F.when(_believed(), F.col("z")),
         "historical": F.when(F.col("l") == 1, True),
         "actuation": F.col("x"),
+        "seed": F.when(F.col("e") == 1, True),
+        "outcome": F.col("y"),
+        "ended_time": F.timestamp_micros(_writable("j")),
+        "confirmed_by": F.col("b"),
+        "failure": F.col("g"),
     }
     named = timed.withColumns(columns)
     day = F.to_date("result_time").alias("day")
     return named.select(*OBSERVATIONS.fieldNames(), day)
+
+
+def _kind() -> Column:
+    """How a command ended is told by its line again, with `y`."""
+    of_command = F.when(F.col("y").isNull(), "actuation").otherwise("outcome")
+    return F.when(F.col("a") == 1, of_command).otherwise("observation")
 
 
 def _believed() -> Column:

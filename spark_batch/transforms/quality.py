@@ -12,6 +12,7 @@ many of its median steps away from both neighbours, a stuck value stays many of 
 | clock_drift | of the device's times | parts per million against the gateway's clock |
 | clock_jump | of a day | device times that were not believed |
 | duplicate | of a day | observations with time, counter and result of the one that came before |
+| revision | of a day | observations with time and counter of the one before, and another result |
 | unit_change | the first with the new unit | 1 |
 """
 
@@ -29,6 +30,7 @@ _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _SENSOR = STREAM[:2]
 _ORDER = ("result_time", "epoch", "sequence")
+_COUNTED = ("result_time", "device_sequence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,17 @@ def prepared(rows: DataFrame) -> DataFrame:
     here = rows.where("kind = 'observation'").withColumns(
         {"us": F.unix_micros("result_time"), "value": value()}
     )
-    return here.withColumns(
+    beside = here.withColumns(
         {
             "interval": F.col("us") - F.lag("us").over(order),
             "step": F.col("value") - F.lag("value").over(order),
             "next_step": F.lead("value").over(order) - F.col("value"),
-            "is_repeated": F.lag(_told()).over(order).eqNullSafe(_told()),
+            "told": _told(),
+            "told_before": F.lag(_told()).over(order),
         }
     )
+    repeated = {"is_repeated": F.expr("told <=> told_before"), "is_revised": _is_revised()}
+    return beside.withColumns(repeated).drop("told", "told_before")
 
 
 def streams(seen: DataFrame, limits: Limits) -> DataFrame:
@@ -86,7 +91,7 @@ def findings(seen: DataFrame, known: DataFrame, limits: Limits) -> DataFrame:
     checks: list[Callable[[DataFrame, Limits], DataFrame]] = [_gaps, _stuck, _spikes]
     found = [check(placed, limits) for check in checks]
     found += [_silence(judged, limits), _drift(seen, limits), _jumps(seen)]
-    found += [_duplicates(seen), _unit_changes(seen)]
+    found += [_duplicates(seen), _revisions(seen), _unit_changes(seen)]
     return reduce(DataFrame.unionAll, found).withColumn("day", F.to_date("start"))
 
 
@@ -223,21 +228,36 @@ def _told() -> Column:
     """
     names = ("number", "boolean", "text", "geometry", "lexical")
     texts = [F.col(name).cast("string") for name in names]
-    return F.struct("result_time", "device_sequence", F.coalesce(*texts).alias("result"))
+    return F.struct(*_COUNTED, F.coalesce(*texts).alias("result"))
 
 
 def _duplicates(seen: DataFrame) -> DataFrame:
-    days = (
-        seen.where("is_repeated")
-        .groupBy(*STREAM, F.floor(F.col("us") / _DAY))
-        .agg(
-            F.min("us").alias("first"),
-            F.max("us").alias("last"),
-            F.count(F.lit(1)).alias("n"),
-        )
-    )
     detail = F.format_string("%d with the time and result of the one before", F.col("n"))
-    return days.select(*_finding("duplicate", F.col("first"), F.col("last"), F.col("n"), detail))
+    return _days("duplicate", seen.where("is_repeated"), detail)
+
+
+def _is_revised() -> Column:
+    """Only a counter of the device's tells a reading corrected from another one under its time."""
+    same = [F.col(f"told.{name}") == F.col(f"told_before.{name}") for name in _COUNTED]
+    other = ~F.col("told.result").eqNullSafe(F.col("told_before.result"))
+    return F.col("device_clock") & same[0] & same[1] & other
+
+
+def _revisions(seen: DataFrame) -> DataFrame:
+    detail = F.format_string(
+        "%d with the counter of the one before, and another result", F.col("n")
+    )
+    return _days("revision", seen.where("is_revised"), detail)
+
+
+def _days(check: str, seen: DataFrame, detail: Column) -> DataFrame:
+    """A finding for each day of a stream that has any of these; `detail` may tell how many, `n`."""
+    days = seen.groupBy(*STREAM, F.floor(F.col("us") / _DAY)).agg(
+        F.min("us").alias("first"),
+        F.max("us").alias("last"),
+        F.count(F.lit(1)).alias("n"),
+    )
+    return days.select(*_finding(check, F.col("first"), F.col("last"), F.col("n"), detail))
 
 
 def _unit_changes(seen: DataFrame) -> DataFrame:

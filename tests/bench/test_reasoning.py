@@ -105,6 +105,7 @@ def test_a_wrong_closure_is_a_failure(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_memory_of_derived_and_mirrored_quads_is_found() -> None:
     found = memory(1)
     assert 0 < found["per_mirrored"] < 2000

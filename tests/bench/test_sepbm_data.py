@@ -43,7 +43,7 @@ def _forgotten() -> Iterator[None]:
             1_316_322,
             1_272_575,
             "bf93121c3a9b8ba15eaab5f33190bcf9381c4dee6a16435d2dfd9268cd1a2e34",
-            marks=pytest.mark.slow,
+            marks=(pytest.mark.slow, pytest.mark.timeout(3600)),
         ),
     ],
     ids=["1", "2", "10"],

@@ -61,6 +61,7 @@ def test_engine_tells_what_naive_finds_at_one_university_there_and_back() -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_engine_tells_what_naive_finds_in_the_whole_sequence() -> None:
     configuration = configure(1)
     texts = queries(UNIV_BENCH_2004)

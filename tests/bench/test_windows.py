@@ -25,6 +25,7 @@ _MEMBERS = {
     *("experiment", "case", "sensors", "subscriptions", "range_s", "step_s", "readings"),
     *("us_per_reading", "before_us_per_reading", "bytewax_us_per_reading", "notifications"),
     *("elements", "bytes_per_element", "fill_ms", "digest", "reference", "versions"),
+    *("bytes_per_element_of_aggregates", "bytes_per_triple"),
 }
 
 

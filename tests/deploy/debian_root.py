@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.raspberrypi.builder.targets import RELEASES, Target
+from tests.kit.blocks import Block
 from tests.paths import ROOT
 
 ROOTS = ROOT / "build" / "roots"
@@ -30,19 +31,30 @@ class DebianRoot:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def run(self, *command: str, user: str = "root", status: int = 0) -> str:
-        """What it writes; the test fails where it ends with another status."""
+    def run(self, *command: str, user: str = "root", status: int = 0, typed: str = "") -> str:
+        """What it writes; the test fails where it ends with another status.
+
+        `typed` is what it is told when it asks.
+        """
         done = subprocess.run(
             ("chroot", f"--userspec={user}", str(self.path), *command),
             check=False,
             text=True,
-            stdin=subprocess.DEVNULL,
+            input=typed,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=SYSTEM_PATH,
         )
         assert done.returncode == status, done.stdout
         return done.stdout
+
+    def follow(self, block: Block, folder: str, typed: str = "") -> str:
+        """The commands of a document in a folder, typed by root, who needs no sudo."""
+        sudo = self.path / "usr/local/bin/sudo"
+        sudo.write_text('#!/bin/sh\nexec "$@"\n')
+        sudo.chmod(0o755)
+        path = "PATH=/usr/local/bin:$PATH"
+        return self.run("sh", "-ec", f"{path}\ncd {folder}\n{block.text}", typed=typed)
 
     def command(self, *command: str, user: str) -> tuple[str, ...]:
         """To be started by somebody else."""

@@ -109,6 +109,11 @@ def stop() -> int:
     return 1 if pid() else 0
 
 
+def restart() -> int:
+    """A stop, and a start behind it."""
+    return stop() or start()
+
+
 def show() -> int:
     """What is asked for by the updater."""
     words = re.findall(r"^STATUS=(.*)$", (STATE / "status").read_text(), re.MULTILINE)
@@ -118,5 +123,5 @@ def show() -> int:
 
 
 if __name__ == "__main__":
-    verbs = {"start": start, "stop": stop, "show": show}
+    verbs = {"start": start, "stop": stop, "restart": restart, "show": show}
     sys.exit(verbs[sys.argv[1]]() if sys.argv[1] in verbs else 0)

@@ -19,6 +19,7 @@ from deploy.raspberrypi.builder.targets import RELEASES
 from tests.deploy import service_stand_in
 from tests.deploy.debian_root import DebianRoot, debian_root, host_target
 from tests.deploy.releases import put_release
+from tests.kit.blocks import Block, blocks
 from tests.kit.gateways import Device, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.end_to_end, pytest.mark.timeout(3600)]
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.end_to_end, pytest.mark.timeout(3600
 SUITE = "bookworm"
 SETTINGS = "etc/sosa-gateway/gateway.toml"
 SLOTS = "var/lib/sosa-gateway-slots"
+PASSPHRASE = "correct horse battery staple"
 
 
 def built(output: Path, key: Ed25519PrivateKey) -> Path:
@@ -77,9 +79,24 @@ class Installed:
         with Device(self.mqtt) as device:
             device.publish([("zigbee2mqtt/x", json.dumps({"v": number}).encode())])
 
+    @property
+    def url(self) -> str:
+        """Where its HTTP is."""
+        return f"http://127.0.0.1:{self.http}"
+
+    def tell(self, subject: str) -> None:
+        update = f"INSERT DATA {{ {subject} <urn:is> <urn:there> }}"
+        httpx.post(f"{self.url}/update", data={"update": update}).raise_for_status()
+
+    def knows(self) -> set[str]:
+        """What it was told of."""
+        query = {"query": "SELECT ?s { ?s <urn:is> <urn:there> }"}
+        answer = httpx.post(f"{self.url}/query", data=query).raise_for_status().json()
+        return {row["s"]["value"] for row in answer["results"]["bindings"]}
+
     def version(self) -> str:
         """Which release serves: the folder that its process runs from."""
-        assert httpx.get(f"http://127.0.0.1:{self.http}/health").status_code == 200
+        assert httpx.get(f"{self.url}/health").status_code == 200
         pid = (self.root.path / "run/stand-in/pid").read_text()
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         return words[0].decode()
@@ -121,3 +138,16 @@ def test_releases_come_and_go(tmp_path: Path) -> None:
         assert owners == {0}
         data = device.root.path / "var/lib/sosa-gateway"
         assert 0 not in {path.lstat().st_uid for path in data.rglob("*")}
+
+
+def test_a_backup_comes_back_as_the_page_says(tmp_path: Path) -> None:
+    backup, restore = blocks("docs/upgrades.md")
+    with installed(tmp_path) as device:
+        device.tell("<urn:before>")
+        typed = f"{PASSPHRASE}\n{PASSPHRASE}\n"
+        asks = Block("sh", f"export SOSA_GATEWAY_URL={device.url}\n{backup.text}", "")
+        device.root.follow(asks, "/tmp", typed)
+        device.tell("<urn:after>")
+        assert device.knows() == {"urn:before", "urn:after"}
+        device.root.follow(restore, "/tmp", typed)
+        assert device.knows() == {"urn:before"}

@@ -23,7 +23,9 @@ _BLOCK = re.compile(
     r"(?P<text>.*?)^ *```$",
     re.MULTILINE | re.DOTALL,
 )
-_STAYS = re.compile(r"^ *(sosa-gateway (subscribe|run)|curl -\w*N|mosquitto_sub)\b", re.MULTILINE)
+_STAYS = re.compile(
+    r"^ *(sosa-gateway (subscribe|run|collect)|curl -\w*N|mosquitto_sub)\b", re.MULTILINE
+)
 RUN_S = 120.0
 START_S = 120.0
 
@@ -71,17 +73,25 @@ class Ports:
 
 
 class Terminal:
-    """A folder, and a PATH on which the commands of documents meet the gateway at `ports`."""
+    """A folder, and a PATH on which the commands of documents meet the gateway at `ports`.
+
+    Who is root already needs no sudo; a collector has a free port.
+    """
 
     def __init__(self, folder: Path, ports: Ports) -> None:
         self.folder = folder
+        self.patience_s = RUN_S
         self._ports = ports
         programs = folder / "bin"
         programs.mkdir()
         here = f"""-e 's#localhost:8000#{LOOPBACK}:{ports.http}#g' \
 -e 's#127.0.0.1:8000#{LOOPBACK}:{ports.http}#g'"""
-        self._program(programs, "sosa-gateway", f'exec {sys.executable} -m gateway "$@"')
+        collects = '[ "$1" != collect ] || set -- "$@" --port 0'
+        self._program(
+            programs, "sosa-gateway", f'{collects}\nexec {sys.executable} -m gateway "$@"'
+        )
         self._program(programs, "python", f'exec {sys.executable} "$@"')
+        self._program(programs, "sudo", 'exec "$@"')
         self._program(
             programs,
             "curl",
@@ -107,7 +117,7 @@ class Terminal:
             cwd=self.folder,
             env=self.environment,
             check=False,
-            timeout=RUN_S,
+            timeout=self.patience_s,
             input=typed,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

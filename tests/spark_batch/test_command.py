@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
 from spark_batch.session import _java_options
 from spark_batch.summary import Summary
+from spark_batch.tools.fleet import Fleet
 from tests.paths import ROOT
 from tests.spark_batch.truths import reading, rows, write_segment
 
@@ -202,3 +205,24 @@ def test_archive_without_spark_says_what_to_install(
     monkeypatch.setattr("gateway.cli.programs.archive.find_spec", lambda name: None)
     assert gateway(["archive", "ingest"]) == 1
     assert "sosa-gateway[spark,java]" in capsys.readouterr().err
+
+
+def test_the_commands_of_the_readme_are_understood(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of one Pi and of a cluster; what they do is in test_rounds.py and test_cluster.py."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = re.findall(r"(?:sosa-gateway archive|main\.py) (run [^`\n]*)", text)
+    assert len(told) == 2
+    Fleet(gateways=1, days=1, interval_s=3600, faults=False).write(tmp_path / "landing")
+    for command in told:
+        arguments = shlex.split(command.lower().replace(" --every 1h", ""))
+        places = {"landing", "archive", "report.html"}
+        placed = [str(tmp_path / each) if each in places else each for each in arguments]
+        assert main([*placed, "--dry-run", "--quiet"]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        assert (summary["job"], summary["status"]) == ("run", "dry-run")
+        assert summary["rows_in"] > 0
+    (asked,) = re.findall(r"sosa-gateway query --archive archive '(.*)'", text)
+    gateway(["query", "--archive", str(tmp_path / "none"), asked])
+    assert "syntax" not in capsys.readouterr().err

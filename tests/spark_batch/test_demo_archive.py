@@ -15,12 +15,16 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from gateway.shipping import Shipper, open_zone
 from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
-from tests.kit.blocks import blocks
+from tests.gateway.shipping.journals import sealed_journal
+from tests.kit.blocks import Ports, Terminal, blocks
 from tests.kit.chromium import browsers
 from tests.kit.screens import keep
+
+OF_JAVA = ("JAVA_HOME", "JAVA_TOOL_OPTIONS", "SOSA_ARCHIVE_CLASSES")
 
 
 def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
@@ -74,6 +78,19 @@ def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path)
     names: dict[str, Any] = {"spark": spark, "paths": segments}
     exec(of_segments.replace("spark.read", "rows = spark.read"), names)
     assert names["rows"].count() > 10
+
+
+def test_the_commands_of_the_page_make_an_archive_and_a_dataframe(tmp_path: Path) -> None:
+    """Those of docs/archive.md, by a Spark that they start."""
+    (block,) = (each for each in blocks("docs/archive.md") if each.language == "sh")
+    terminal = Terminal(tmp_path, Ports(0, 0, 0))
+    terminal.environment |= {name: os.environ[name] for name in OF_JAVA if name in os.environ}
+    (tmp_path / "landing").mkdir()
+    with sealed_journal(tmp_path / "journal", segments=1) as journal:
+        zone = open_zone(str(tmp_path / "landing"), {})
+        Shipper(journal.folder, journal.manifest, zone, "landing").ship()
+    assert "[10 rows x" in terminal.run(block)
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 async def seen(file: Path) -> bytes:

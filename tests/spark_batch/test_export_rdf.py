@@ -16,7 +16,7 @@ from adapters.values.observation import Circumstances, Observation, TimeSource
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.ingest.sosa import Identity, ObservationTemplates
-from gateway.journal import Actuation, Journal, Origin, Record
+from gateway.journal import Actuation, Journal, Origin, Outcome, Record
 from gateway.profiles import Profiles
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
@@ -227,6 +227,51 @@ def test_commands_that_were_sent_are_actuations_in_the_terms_of_the_store(
     }
     assert (summary.rows_out, summary.details["statements"]) == (2, len(store))
     assert summary.details["sample"] == {"observations": 2, "conforms": True, "report": ""}
+
+
+def test_commands_are_exported_with_how_they_ended(
+    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
+) -> None:
+    sosa, gw = "http://www.w3.org/ns/sosa/", "https://sosa-gateway.example/ns#"
+    later = NOON + timedelta(seconds=2)
+    sent = [
+        Actuation("urn:lamp", "lamp/set", str(n), XSD + "integer", NOON, "", f"urn:act:{n}")
+        for n in range(4)
+    ]
+    ends = [
+        Outcome(sent[0], "Confirmed", later, observation="urn:o:1"),
+        Outcome(sent[1], "Failed", later, reason='no "yes"'),
+        Outcome(sent[2], "Superseded", later),
+    ]
+    folder = landing.parent / "journal"
+    with Journal(folder, Origin(GATEWAY, BASE)) as journal:
+        told: list[Actuation | Outcome] = [*sent, *ends]
+        for each in told:
+            journal.note(each)
+        journal.sync()
+        assert journal.actuations == len(sent)
+    with Journal(folder, Origin(GATEWAY, BASE)) as journal:
+        journal.seal()
+    for path in folder.rglob("*.jsonl.gz"):
+        (landing / path.name).write_bytes(path.read_bytes())
+    summary = ingest()
+    assert (summary.details["actuations"], summary.details["unknown_members"]) == (4, 0)
+    export = Export(archive.folder / "rdf", of="actuations")
+    summary = export_rdf(archive, lambda _: spark, export)
+    assert (summary.rows_out, summary.details["sample"]["conforms"]) == (4, True)  # type: ignore[index]
+    store = loaded(Path(str(summary.details["folder"])), "nq", RdfFormat.N_QUADS)
+    about = {f"{sosa}resultTime", f"{sosa}relatedObservation", f"{gw}status"}
+    about |= {f"{gw}endedAt", f"{gw}failureReason"}
+    found = {str(quad.triple) for quad in store if quad.predicate.value in about}
+    time = f'"2026-09-01T12:00:02Z"^^<{XSD}dateTime>'
+    status = {0: "Confirmed", 1: "Failed", 2: "Superseded", 3: "Sent"}
+    assert found == {
+        *(f"<urn:act:{n}> <{gw}status> <{gw}{each}>" for n, each in status.items()),
+        *(f"<urn:act:{n}> <{gw}endedAt> {time}" for n in range(3)),
+        f"<urn:act:0> <{sosa}resultTime> {time}",
+        f"<urn:act:0> <{sosa}relatedObservation> <urn:o:1>",
+        '<urn:act:1> <https://sosa-gateway.example/ns#failureReason> "no \\"yes\\""',
+    }
 
 
 def test_rollups_are_nodes_of_their_own_with_the_figures_of_the_table(

@@ -175,7 +175,7 @@ def test_newer_minor_schema_keeps_what_is_unknown(
 ) -> None:
     write_segment(landing, [reading(1), reading(2)], gateway="old")
     lines = [reading(1, h="urn:platform", battery=3), reading(2, n=17, extra={"a": [1]})]
-    write_segment(landing, lines, schema="1.4")
+    write_segment(landing, lines, schema="1.5")
     ingest()
     found = archive.observations.read(spark).where("gateway = 'kitchen'").orderBy("sequence")
     got = found.select("platform", "ext", "device_sequence").collect()

@@ -56,7 +56,10 @@ def faulty_house() -> Lines:
     unit = minutely("unit", noise, u="urn:celsius")
     for line in unit[80:]:
         line["u"] = "urn:kelvin"
-    lines = gap + silent + stuck + spike + drift + jump + twice + counted + door + unit
+    revised = minutely("revised", noise)
+    revised[30]["n"] = "7"
+    revised.insert(31, revised[30] | {"v": "20.5"})
+    lines = gap + silent + stuck + spike + drift + jump + twice + counted + door + unit + revised
     return [reading(n) | line for n, line in enumerate(lines, 1)]
 
 
@@ -86,6 +89,7 @@ def test_each_fault_is_found_once_and_a_second_run_says_the_same(
         "clock_drift": {"urn:drift"},
         "clock_jump": {"urn:jump"},
         "duplicate": {"urn:twice"},
+        "revision": {"urn:revised"},
         "unit_change": {"urn:unit"},
         "missing": {None},
     }
@@ -104,7 +108,8 @@ def test_each_fault_is_found_once_and_a_second_run_says_the_same(
     assert headings[0].startswith("gateway holes<")
     counts = [each.count("<b>") for each in headings[1:]]
     assert counts == sorted(counts, reverse=True)
-    for kind in ("gap", "silence", "stuck", "spike", "clock_jump", "duplicate", "unit_change"):
+    several = ("gap", "silence", "stuck", "spike", "clock_jump", "duplicate", "revision")
+    for kind in (*several, "unit_change"):
         assert f'class="mark {kind}"' in text, kind
 
 

@@ -13,7 +13,7 @@ from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
 from gateway.engine.incremental.seeds import AFTER, BEFORE, BOTH, Seeds, core_seeds
 from gateway.engine.incremental.solve import Keep, solve, take
-from gateway.engine.incremental.states import States
+from gateway.engine.incremental.states import State, States
 from gateway.engine.incremental.unchanged import part_of
 
 
@@ -39,26 +39,39 @@ def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]
 def _both_states(
     plan: Plan, states: States, seeds: Seeds, done: Sequence[Seeds]
 ) -> tuple[Solutions, Solutions]:
-    """What extends one of these seeds and none of those that are done, before and after."""
+    """What extends one of these seeds and none of those that are done, before and after.
+
+    A state in which there can be nothing is not made: mostly quads come alone, or go alone.
+    """
     keep = _extends_none_of(tuple(done)) if done else None
     part = part_of(plan, seeds.names, seeds.patterns)
     alike = part.steps_left_alone(states)
-    sides = (states.before, BEFORE), (states.after, AFTER)
     if alike is None or not (part.free or not seeds.patterns):
         known = frozenset(seeds.names)
-        old, new = (
-            solve(plan, state, seeds.starts(side), known, keep=keep, seeded=seeds.patterns)
-            for state, side in sides
-        )
-        return old, new
-    completions = part.completions(states, alike, seeds.values)
-    found: list[Solutions] = []
-    for state, side in sides:
-        solutions = part.handed_out(completions, seeds.of_side(side))
-        if keep is not None:
-            solutions = [solution for solution in solutions if keep(solution)]
-        found.append(take(part.rest(alike), state, solutions))
-    return found[0], found[1]
+
+        def solved(side: int) -> Solutions:
+            starts = seeds.starts(side)
+            if not starts:
+                return starts
+            state = _state(states, side)
+            return solve(plan, state, starts, known, keep=keep, seeded=seeds.patterns)
+
+    else:
+        completions = part.completions(states, alike, seeds.values)
+
+        def solved(side: int) -> Solutions:
+            solutions = part.handed_out(completions, seeds.of_side(side))
+            if keep is not None:
+                solutions = [solution for solution in solutions if keep(solution)]
+            if not solutions:
+                return solutions
+            return take(part.rest(alike), _state(states, side), solutions)
+
+    return solved(BEFORE), solved(AFTER)
+
+
+def _state(states: States, side: int) -> State:
+    return states.before if side == BEFORE else states.after
 
 
 def all_seeds(plan: Plan, states: States) -> list[Seeds]:

@@ -41,7 +41,7 @@ class Seeds:
         """Seeds that bind no seed of the others; whatever extends the rest does."""
         left = self.values
         for other in others:
-            if set(other.names) <= set(self.names):
+            if set(other.names).issubset(self.names):
                 key = _reader([self.names.index(name) for name in other.names])
                 left = {each: side for each, side in left.items() if key(each) not in other.values}
         return Seeds(self.names, self.patterns, left)
@@ -129,11 +129,11 @@ class _StarSource:
     def find(self, states: States, found: CoreSeeds) -> None:
         """The seeds of a change."""
         change = self._star.changes(states.quads, states.runs)
-        seeds = Seeds(self._names, self._places)
-        for side, rows in ((BEFORE, change.lost), (AFTER, change.won)):
-            for row in rows:
-                seeds.add(row, side)
-        if seeds.values:
+        if change.lost or change.won:
+            seeds = Seeds(self._names, self._places)
+            for side, rows in ((BEFORE, change.lost), (AFTER, change.won)):
+                for row in rows:
+                    seeds.add(row, side)
             found.seeds.append(seeds)
         if change.whole:
             whole = Seeds(self._names[:1], ())

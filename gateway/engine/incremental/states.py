@@ -27,13 +27,14 @@ True
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
 from gateway.engine.dataset import Quads
-from gateway.engine.lutt import Artq
+from gateway.engine.lutt import Artq, Run
 from gateway.rdf.terms import GraphName, Term
 
 LookUp = tuple[Term | None, Term | None, Term | None, Term | GraphName | None]
@@ -137,15 +138,23 @@ class States:
     def __init__(self, store: Quads, artq: Artq, findings: Findings | None = None) -> None:
         self.quads = store
         self.runs = artq.runs
-        self.removed = artq.removed
-        self.added = artq.added
-        self._by_predicate = _by_predicate(artq.removed, artq.added)
+        self._artq = artq
+        self._by_predicate = _by_predicate(artq.runs)
         self.predicates = frozenset(self._by_predicate)
         self._findings = {} if findings is None else findings
         forget(self._findings, self.predicates)
         self.after = Now(store)
-        self.before = Past(self.after, frozenset(artq.added), artq.removed, self.predicates)
-        self.either = Past(self.after, (), artq.removed, self.predicates)
+
+    @cached_property
+    def before(self) -> Past:
+        """The store without the quads added, and with those removed."""
+        artq = self._artq
+        return Past(self.after, frozenset(artq.added), artq.removed, self.predicates)
+
+    @cached_property
+    def either(self) -> Past:
+        """Both together."""
+        return Past(self.after, (), self._artq.removed, self.predicates)
 
     def changes(self, predicates: Predicates) -> bool:
         """Whether a quad with one of these has changed."""
@@ -158,7 +167,7 @@ class States:
     def changed(self, predicate: Term | None) -> Sides:
         """The quads of a predicate removed and added; None is any."""
         if predicate is None:
-            return self.removed, self.added
+            return self._artq.removed, self._artq.added
         return self._by_predicate.get(predicate, (_NOTHING, _NOTHING))
 
 
@@ -175,14 +184,13 @@ def _changes(predicates: Predicates, changed: frozenset[Term]) -> bool:
     return not predicates.isdisjoint(changed)
 
 
-def _by_predicate(removed: Sequence[Quad], added: Sequence[Quad]) -> Mapping[Term, Sides]:
+def _by_predicate(runs: Iterable[Run]) -> Mapping[Term, Sides]:
     found: dict[Term, tuple[list[Quad], list[Quad]]] = {}
-    for side, quads in enumerate((removed, added)):
-        for quad in quads:
-            sides = found.get(predicate := quad.predicate)
-            if sides is None:
-                sides = found[predicate] = ([], [])
-            sides[side].append(quad)
+    for run in runs:
+        sides = found.get(run.predicate)
+        if sides is None:
+            sides = found[run.predicate] = ([], [])
+        sides[run.is_added].extend(run.quads)
     return found
 
 

@@ -124,10 +124,9 @@ class Booster:
     def changes(self, now: Quads, changed: Artq) -> Iterator[tuple[Key, Row, bool]]:
         """The rows that lost and that won a derivation, True for those; `now` has the change."""
         begun = self._begin(now, changed.runs)
-        touched = {run.predicate for run in changed.runs} if begun else ()
         before: Quads | None = None
         for plan, (lost, won) in begun.items():
-            if plan.looks_at(touched):
+            if plan.looks_at(changed.runs):
                 if lost:
                     if before is None:
                         before = Before(now, changed.added, changed.removed)
@@ -148,13 +147,15 @@ class Booster:
                 concerned.setdefault(plan, []).append(run)
         begun: dict[Plan, Begun] = {}
         for plan, its_runs in concerned.items():
-            begun[plan], wide = plan.begin(now, its_runs)
+            sides, wide = plan.begin(now, its_runs)
+            if sides[0] or sides[1]:
+                begun[plan] = sides
             for place in plan.seed if wide else ():
                 alone = self._plan((place,))
                 predicate = self._patterns[place].predicate
                 its_wide = [run for run in wide if run.predicate == predicate]
                 begun[alone], _ = alone.begin(now, its_wide)
-        return {plan: sides for plan, sides in begun.items() if any(sides)}
+        return begun
 
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""

@@ -38,6 +38,7 @@ class JoinUnit:
         """With `by_look_ups` the BOOSTER finds first answers too, without a text."""
         self._store = store
         self._asks_text = not by_look_ups
+        self._is_shared = bool(parameters)
         self._members = Members(len(parameters))
         self._reach = Reach(general.patterns, parameters, self._members)
         self._booster = Booster(general.patterns, general.columns, parameters, self._members)
@@ -103,7 +104,9 @@ class JoinUnit:
         return self._reach.hits(spu)
 
     def reach(self, artq: Artq) -> int:
-        """How many members' own LUTTs let something through."""
+        """How many members' own LUTTs let something through: without parameters they are one."""
+        if artq.runs and not self._is_shared:
+            return self._reach.count_all()
         return self._reach.count(artq)
 
     def told(self, spu: Spu) -> SolutionBag | None:
@@ -144,7 +147,7 @@ class UnfilteredUnit(JoinUnit):
 
     def reach(self, artq: Artq) -> int:
         """The member, always; its hits are counted all the same."""
-        super().reach(artq)
+        self._reach.count(artq)
         return 1
 
 

@@ -103,9 +103,10 @@ class StarSeed:
         change = self._star.changes(now, runs)
         begun: Begun = ([], [])
         for side, rows in enumerate((change.lost, change.won)):
-            start = starts[side]
-            found = [start + row for row in rows]
-            begun[side].extend(found if self._prune is None else self._prune.of(found))
+            if rows:
+                start = starts[side]
+                found = [start + row for row in rows]
+                begun[side].extend(found if self._prune is None else self._prune.of(found))
         return begun, change.wide
 
 
@@ -144,9 +145,12 @@ class Plan:
         self._row = _row_picker([places.get(column, NOTHING) for column in columns])
         self._key = picker([places[name] for name in parameters])
 
-    def looks_at(self, predicates: Collection[Term]) -> bool:
-        """Whether a quad with one of these predicates may be looked up."""
-        return None in self._looked_up or not self._looked_up.isdisjoint(predicates)
+    def looks_at(self, runs: Iterable[Run]) -> bool:
+        """Whether a quad of these may be looked up."""
+        looked_up = self._looked_up
+        if not looked_up:
+            return False
+        return None in looked_up or any(run.predicate in looked_up for run in runs)
 
     def begin(self, now: Quads, runs: Sequence[Run]) -> tuple[Begun, list[Run]]:
         """The solutions lost and won of the seed, and of a star what is left to its patterns.

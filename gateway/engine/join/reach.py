@@ -55,6 +55,11 @@ class Reach:
         """The updates that reached a member."""
         return self._of_all + self._own[spu]
 
+    def count_all(self) -> int:
+        """All members are reached; each has one hit more."""
+        self._of_all += 1
+        return len(self._members)
+
     def count(self, artq: Artq) -> int:
         """How many are reached; each has one hit more."""
         found: Spus = {}
@@ -64,8 +69,7 @@ class Reach:
                 fitting = entry.test.of(run)
                 if fitting is not None:
                     if entry.keys is None:
-                        self._of_all += 1
-                        return len(self._members)
+                        return self.count_all()
                     for spus in map(entry.members.get, entry.keys(fitting)):
                         if spus:
                             found.update(spus)

@@ -22,16 +22,17 @@ from gateway.rdf.terms import GraphName, Term
 
 Values = tuple[Any, ...]
 Rows = list[Values]
-Side = dict[int, dict[Term, None]]
+Side = dict[int, Collection[Term]]
 """Changed objects of one subject, by arm."""
 
-State = Callable[[int], Collection[Term]]
-"""The objects of one subject, by arm."""
+State = Callable[[Term, int], Collection[Term]]
+"""The objects that a subject has of an arm."""
 
 MOST_ROWS = 64
 """That one changed object of a subject may have a part in."""
 
 _NONE: tuple[Term, ...] = ()
+_NOTHING: tuple[Rows, bool] = [], False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Arm:
         if self.constant is not None:
             return (self.constant,) if self.constant in objects else _NONE
         known = self.known
-        return objects if known is None else [each for each in objects if each in known]
+        return objects if known is None else dict.fromkeys(filter(known.__contains__, objects))
 
 
 def relations(patterns: Sequence[JoinPattern]) -> list[tuple[int, ...]]:
@@ -96,6 +97,10 @@ class StarChange(NamedTuple):
     wide: list[Run]
 
 
+_UNCHANGED = StarChange([], [], [], [])
+"""Nobody writes to it."""
+
+
 class _WideError(Exception):
     """There would be more rows than `MOST_ROWS`."""
 
@@ -116,23 +121,25 @@ class Star:
 
     def changes(self, now: Quads, runs: Sequence[Run]) -> StarChange:
         """What the changed quads make; `now` has the change already."""
-        found = StarChange([], [], [], [])
         touched = self._touched(runs)
         if not touched:
-            return found
-        looks = [objects_in(now, arm.predicate, self._graph) for arm in self._arms]
+            return _UNCHANGED
+        found = StarChange([], [], [], [])
+        has = self._has(now)
         wide: set[Term] = set()
         for subject, (removed, added) in touched.items():
-            had = self._had(subject, looks, removed, added)
+            lost, won = _NOTHING, _NOTHING
             try:
-                lost, all_lost = self._rows(subject, had, removed)
-                won, all_won = self._rows(subject, self._has(subject, looks), added)
+                if removed:
+                    lost = self._rows(subject, _had(has, removed, added), removed)
+                if added:
+                    won = self._rows(subject, has, added)
             except _WideError:
                 wide.add(subject)
                 continue
-            found.lost.extend(lost)
-            found.won.extend(won)
-            if all_lost or all_won:
+            found.lost.extend(lost[0])
+            found.won.extend(won[0])
+            if lost[1] or won[1]:
                 found.whole.append(subject)
         if wide:
             found.wide.extend(_of_subjects(runs, wide))
@@ -141,51 +148,37 @@ class Star:
     def _touched(self, runs: Iterable[Run]) -> dict[Term, tuple[Side, Side]]:
         """By subject, the objects of each arm that were removed, and that were added."""
         found: dict[Term, tuple[Side, Side]] = {}
+        wanted = self._subjects
         for run in runs:
-            if run.graph == self._graph:
-                for number, arm in self._by_predicate.get(run.predicate, ()):
-                    for subject, object_ in self._taken(run, arm):
-                        sides = found.get(subject)
-                        if sides is None:
-                            sides = found[subject] = ({}, {})
-                        changed = sides[run.is_added].get(number)
-                        if changed is None:
-                            sides[run.is_added][number] = {object_: None}
-                        else:
-                            changed[object_] = None
+            if run.graph != self._graph:
+                continue
+            for number, arm in self._by_predicate.get(run.predicate, ()):
+                for subject, objects in run.by_subject.items():
+                    if wanted is not None and subject not in wanted:
+                        continue
+                    own = arm.takes(objects)
+                    if not own:
+                        continue
+                    sides = found.get(subject)
+                    if sides is None:
+                        sides = found[subject] = ({}, {})
+                    side = sides[run.is_added]
+                    side[number] = dict.fromkeys((*side[number], *own)) if number in side else own
         return found
 
-    def _taken(self, run: Run, arm: Arm) -> Iterable[tuple[Term, Term]]:
-        """Subject and object of the quads that an arm takes and somebody may want."""
-        ends: Iterable[tuple[Term, Term]] = zip(run.subjects, run.objects, strict=True)
-        constant, known, wanted = arm.constant, arm.known, self._subjects
-        if constant is not None:
-            ends = [each for each in ends if each[1] == constant]
-        elif known is not None:
-            ends = [each for each in ends if each[1] in known]
-        return ends if wanted is None else [each for each in ends if each[0] in wanted]
+    def _has(self, now: Quads) -> State:
+        """What subjects have after the change, of an arm when it is asked."""
+        arms, graph = self._arms, self._graph
+        looks: dict[int, Objects] = {}
 
-    def _has(self, subject: Term, looks: Sequence[Objects]) -> State:
-        """What a subject has after the change, of an arm when it is asked."""
-        arms = self._arms
+        def has(subject: Term, number: int) -> Collection[Term]:
+            arm = arms[number]
+            look = looks.get(number)
+            if look is None:
+                look = looks[number] = objects_in(now, arm.predicate, graph)
+            return arm.takes(look(subject))
 
-        def objects(number: int) -> Collection[Term]:
-            return arms[number].takes(looks[number](subject))
-
-        return objects
-
-    def _had(self, subject: Term, looks: Sequence[Objects], removed: Side, added: Side) -> State:
-        """What it had before."""
-        has = self._has(subject, looks)
-
-        def objects(number: int) -> Collection[Term]:
-            found = has(number)
-            if number in added:
-                new = added[number]
-                found = [each for each in found if each not in new]
-            return [*found, *removed[number]] if number in removed else found
-
-        return objects
+        return has
 
     def _rows(self, subject: Term, state: State, changed: Side) -> tuple[Rows, bool]:
         """The rows of a state with a changed object, each at the first arm that has one.
@@ -200,14 +193,14 @@ class Star:
                 break
             own = changed.get(number)
             if own is not None:
-                behind = self._behind(number, state)
+                behind = self._behind(number, subject, state)
                 if behind is not None:
                     if prod(map(len, (*unchanged, *behind))) > MOST_ROWS:
                         raise _WideError
                     at = () if arm.constant is not None else (own,)
                     found += product(*unchanged, *at, *behind)
                 left -= 1
-            stays = state(number)
+            stays = state(subject, number)
             if own is not None:
                 stays = [each for each in stays if each not in own]
             if not stays:
@@ -216,17 +209,30 @@ class Star:
                 unchanged.append(stays)
         return found, False
 
-    def _behind(self, number: int, state: State) -> list[Collection[Term]] | None:
+    def _behind(self, number: int, subject: Term, state: State) -> list[Collection[Term]] | None:
         """What the arms behind this one have; None where one has nothing."""
         arms = self._arms
         found: list[Collection[Term]] = []
         for other in range(number + 1, len(arms)):
-            objects = state(other)
+            objects = state(subject, other)
             if not objects:
                 return None
             if arms[other].constant is None:
                 found.append(objects)
         return found
+
+
+def _had(has: State, removed: Side, added: Side) -> State:
+    """What a subject had before."""
+
+    def had(subject: Term, number: int) -> Collection[Term]:
+        found = has(subject, number)
+        if number in added:
+            new = added[number]
+            found = [each for each in found if each not in new]
+        return [*found, *removed[number]] if number in removed else found
+
+    return had
 
 
 def _of_subjects(runs: Iterable[Run], subjects: Container[Term]) -> Iterator[Run]:

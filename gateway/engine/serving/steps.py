@@ -32,6 +32,7 @@ from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
+from gateway.store.bundles.reading import reading_delta
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
@@ -86,7 +87,12 @@ class Steps:
             is_stating = self.events.is_wanted and request.message is None
             stated: Stated | None = {} if is_stating else None
             delta, arrived = self._evaluated(
-                bound, request.rights, infer=request.infer, texts=_texts(request), stated=stated
+                bound,
+                request.rights,
+                infer=request.infer,
+                texts=_texts(request),
+                stated=stated,
+                may_be_reading=request.is_deferred and not request.infer,
             )
             made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
@@ -108,12 +114,8 @@ class Steps:
 
     def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
-        windowed = self.windowed
         with self.writing as time:
-            changes: Sequence[Change] = ()
-            if not windowed.is_idle:
-                changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time)
-            return self.told(changes, time)
+            return self.told(self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time), time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
@@ -186,15 +188,22 @@ class Steps:
         infer: bool,
         texts: Iterable[str] = (),
         stated: Stated | None = None,
+        may_be_reading: bool = False,
     ) -> tuple[Delta, Arrived]:
         """The change that an UPDATE would make now, and what it lets into streams.
 
-        What it inserts, new or not, it adds to `stated`.
+        What it inserts, new or not, it adds to `stated`. One that `may_be_reading` is known to the
+        store by its bindings, as a rule.
         """
         if self.view is not None:
             self.view.require_writable(bound)
         names = self.windowed.names
         diverted = names.diverted(texts)
+        if may_be_reading and stated is None and rights is ALL_RIGHTS:
+            reading = reading_delta(self.store, bound)
+            if reading is not None:
+                names.require_stored(reading.rest)  # bundles are in the default graph
+                return reading, NOTHING
         if not infer:
             delta = evaluate(self.store, bound, rights, diverted, stated)
         else:
@@ -235,8 +244,9 @@ class Steps:
             whole = entailed = delta
         else:
             return Outcome(delta, (), time, id_)
-        self.statistics.quads_added += len(delta.added)
-        self.statistics.quads_removed += len(delta.removed)
+        added, removed = delta.counts
+        self.statistics.quads_added += added
+        self.statistics.quads_removed += removed
         told = self._notify(whole, entailed, time, arrived)
         if made.events:
             told = self._with_events(told, made.events, time)

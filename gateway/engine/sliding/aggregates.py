@@ -24,6 +24,7 @@ from gateway.engine.sliding.measured import (
     Kind,
     Measured,
     decimal_literal,
+    integer_literal,
     parts,
 )
 from gateway.engine.sliding.ordered import Ordered
@@ -67,11 +68,11 @@ class Tally:
 
     def count(self) -> Term | None:
         """COUNT of a variable: an xsd:integer."""
-        return Literal(self.present)
+        return integer_literal(self.present)
 
     def count_of_expression(self) -> Term | None:
         """COUNT of an expression, which an error leaves unbound in the store."""
-        return None if self.missing else Literal(self.present)
+        return None if self.missing else integer_literal(self.present)
 
 
 class Total:

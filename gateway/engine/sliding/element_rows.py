@@ -137,6 +137,10 @@ class ElementRows:
     def _read(self, record: Record, others: Said | None) -> Said:
         made, star, is_kept = record.element.triples, self._star, self._grouped is None
         triples = self._looked_at(made) if isinstance(made, Parted) else made
+        only = None if is_kept else star.only(triples)
+        if only is not None:
+            key, what = self._of_groups((only[1],))
+            return _said(Said, (self._name, hash(only[0]), key, what, others))
         subjects: int | tuple[int, ...]
         entries = star.entries(triples, is_kept=is_kept)
         if len(entries) == 1:  # as mostly

@@ -36,7 +36,7 @@ class Feed:
         self._rest: _Kept | None = None
         self._content: Content | None = None
         self._followed: Followed | None = None
-        self._is_plain = not (rows.parameters or rows.steps or rows.rest)
+        self._is_plain = not (rows.steps or rows.rest)
         self.names = rows.names
         if rows.rest is not None:
             self._rest = _Kept(rows.rest, rows.names, store)
@@ -79,7 +79,7 @@ class Feed:
             groups.open(constants, touched)
             if self._followed is not None and self._is_plain:
                 for said in self._followed.all():
-                    groups.follow(said, +1, touched)
+                    groups.follow(said, +1, touched, constants)
             else:
                 rows = [row for row in self._all() if self._constants_of(row) == constants]
                 self._move(rows, groups, +1, touched)

@@ -7,14 +7,14 @@ and 18.5.1. A row moves one group, at a cost that does not depend on how many ro
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
 from gateway.engine.sliding.element_rows import Said
 from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
-from gateway.engine.sliding.measured import Measured
+from gateway.engine.sliding.measured import Measured, integer_literal
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
 
@@ -108,6 +108,7 @@ class Groups:
             as_seen = tuple(shown) == self.seen
             self._plain = tuple if as_seen else picker([self.seen.index(n) for n in shown])
         self._groups: dict[GroupKey, Group] = {}
+        self._opened: set[Row] = set()
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -117,6 +118,7 @@ class Groups:
 
     def open(self, constants: Row, touched: list[Group]) -> None:
         """Somebody is told the groups of these values, one of which may be there without rows."""
+        self._opened.add(constants)
         if self._grouping.is_implicit:
             group = self._group(group_key(constants))
             group.is_touched = True
@@ -132,6 +134,7 @@ class Groups:
 
     def close(self, constants: Row) -> list[Group]:
         """Forget the groups of these values, and say which."""
+        self._opened.discard(constants)
         closed = [each for each in self if self.constants_of(each) == constants]
         for group in closed:
             del self._groups[group.key]
@@ -151,17 +154,27 @@ class Groups:
         for row in rows:
             self.move_one(group_key(self._key(row)), self._numbers(row), times, touched)
 
-    def follow(self, said: Said, times: int, touched: list[Group]) -> None:
-        """The same of what an element says of groups. Raises UnsureError."""
-        if said.key is not None:
-            self.move_one(said.key, said.what, times, touched)
-            return
-        for key, numbers in said.what:
-            self.move_one(key, numbers, times, touched)
+    def follow(
+        self, said: Said, times: int, touched: list[Group], constants: Row | None = None
+    ) -> None:
+        """The same of what an element says of groups, or of those of some values of the parameters.
+
+        Raises UnsureError.
+        """
+        for key, numbers in ((said.key, said.what),) if said.key is not None else said.what:
+            if constants is None or key.values[: self._parameters] == constants:
+                self.move_one(key, numbers, times, touched)
 
     def move_one(self, key: GroupKey, numbers: Any, times: int, touched: list[Group]) -> None:
-        """The same of one row, of which the key and `Grouped.numbers` are known."""
-        group = self._groups.get(key) or self._group(key)
+        """The same of one row, of which the key and `Grouped.numbers` are known.
+
+        Groups that nobody has opened there are none.
+        """
+        group = self._groups.get(key)
+        if group is None:
+            if key.values[: self._parameters] not in self._opened:
+                return
+            group = self._group(key)
         if not group.is_touched:
             group.is_touched = True
             touched.append(group)
@@ -185,7 +198,7 @@ class Groups:
         states = group.states
         values = group.key.values[self._parameters :] + tuple(
             [
-                Literal(group.count) if read is None else read[1](states[read[0]])
+                integer_literal(group.count) if read is None else read[1](states[read[0]])
                 for read in self._reads
             ]
         )

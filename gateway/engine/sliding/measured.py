@@ -8,6 +8,7 @@ when they are told.
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -95,6 +96,16 @@ def parts(real: float) -> int:
     """A finite double in parts of 2**-1074."""
     above, below = real.as_integer_ratio()
     return above << (ULP_BITS + 1 - below.bit_length())
+
+
+@lru_cache(maxsize=4096)
+def integer_literal(value: int) -> Literal:
+    """An xsd:integer; counts of groups are few and come again.
+
+    >>> integer_literal(60).value
+    '60'
+    """
+    return Literal(value)
 
 
 def decimal_literal(places: int) -> Literal:

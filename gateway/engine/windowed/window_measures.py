@@ -31,7 +31,7 @@ def window_measures(view: WindowedView) -> tuple[Measure, ...]:
         Measure(
             "window_lag_seconds",
             "how late the last step was that time asked for",
-            lambda: view.lag / 1e6,
+            lambda: view.streams.lag / 1e6,
             is_counter=False,
         ),
         Measure("clock_jumps", "times the wall clock was set", lambda: clock.jumps),

@@ -62,7 +62,6 @@ class WindowedView:
 
     `written` says where what enters a stream is written to: a client's stream has its own IRI for
     that. `entailed` is the entailed view, where there is one. `is_idle` while nobody subscribes.
-    `lag` is how late the last step was that time asked for, µs.
     """
 
     def __init__(
@@ -80,7 +79,6 @@ class WindowedView:
         self.opened = Opened(store, options, self._tiers.automata.matches)
         self.streams, self.clock = self.opened.streams, self.opened.clock
         self.names, self.counts = self.opened.names, self.opened.counts
-        self.lag = 0
         self._store = store
         self._subscriptions = subscriptions
         self._delivery = delivery
@@ -308,11 +306,10 @@ class WindowedView:
 
         `time` is that of the step, by the engine's clock.
         """
+        if not self._contents:
+            return []
         streams, tiers = self.streams, self._tiers
         now, jumped = self.clock.reading(time)
-        due = streams.next_due()
-        if due is not None and due <= now:
-            self.lag = now - due
         if jumped:
             log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
             streams.jumped(jumped)

@@ -145,7 +145,7 @@ class HistoryTold(Answer):
     """The newest page first, each in the order of its times; `next` where there are more.
 
     `damaged` names segments of the journal that could not be read whole; `missing` says why the
-    archive is not in it.
+    archive is not in it, or how far its rollups are behind.
     """
 
     stream: StreamNamed

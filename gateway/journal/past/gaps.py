@@ -56,8 +56,9 @@ class Gap:
         which = (
             "" if self.first is None else f" {self.gateway}/{self.epoch}/{self.first}-{self.last}"
         )
-        came = "" if self.end is None else f" until {written(self.end)}"
-        return f"{self.reason}{which}{came}"
+        since = "" if self.begin is None else f" from {written(self.begin)}"
+        until = "" if self.end is None else f" until {written(self.end)}"
+        return f"{self.reason}{which}{since}{until}"
 
 
 def gaps_between(taken: Taken, journalled: Journalled | None) -> list[Gap]:
@@ -75,16 +76,22 @@ def gaps_between(taken: Taken, journalled: Journalled | None) -> list[Gap]:
         told[life] = united([*told.get(life, []), run])
         # What was told to be lost may be here all the same: a copy that came another way.
         lost = without([run], here.get(life, []))
-        found += [Gap(reason or "dropped", *life, first, last) for first, last in lost]
+        found += [_gap(reason or "dropped", life, run, journalled) for run in lost]
     for life in sorted({*here, *ended}):
         known = united([*here.get(life, []), *told.get(life, [])])
         last_known = max((last for _, last in [*known, *ended.get(life, [])]), default=0)
         holes = without([(1, last_known)], known)
-        found += [Gap("missing", *life, first, last) for first, last in holes]
+        found += [_gap("missing", life, run, journalled) for run in holes]
     if journalled is not None:
-        for life, (first, last) in journalled.damaged.values():
-            found.append(Gap("unreadable", *life, first, last))
+        for life, run in journalled.damaged.values():
+            found.append(_gap("unreadable", life, run, journalled))
     return found
+
+
+def _gap(reason: str, life: Life, run: Run, journalled: Journalled | None) -> Gap:
+    """With when its lines came, as far as the journal's manifest goes back."""
+    came = (None, None) if journalled is None else journalled.spans.of(life, run)
+    return Gap(reason, *life, *run, *came)
 
 
 def retained_gap(archive: Archive, low: datetime | None) -> list[Gap]:

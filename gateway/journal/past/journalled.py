@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from gateway.journal.events import Events
 from gateway.journal.names import SEALED, SegmentName, raw_start
 from gateway.journal.past.row import Row, row_of
+from gateway.journal.past.spans import Spans
 from gateway.journal.past.taken import Life, Run, Taken
 from gateway.journal.reading import segments
 from gateway.journal.record import Origin, Record, is_observation, read_fields
@@ -29,7 +29,7 @@ class Journalled:
 
     `runs` has the lines that the journal has, `removed` those that it had; `damaged` the segments
     that could not be read whole, with the run of lines that may lack. Whose lines they are is what
-    the segments say.
+    the segments say, when they came the manifest (`spans`).
     """
 
     def __init__(self, folder: Path, taken: Taken) -> None:
@@ -39,6 +39,7 @@ class Journalled:
         self.runs: defaultdict[Life, list[Run]] = defaultdict(list)
         self.removed: defaultdict[Life, list[Run]] = defaultdict(list)
         self.damaged: dict[str, tuple[Life, Run]] = {}
+        self.spans = Spans()
 
     def read(self, wants: Callable[[Row], bool], most: int) -> None:
         """Read all that is wanted; ends when there are more rows than `most`. Raises OSError."""
@@ -54,7 +55,8 @@ class Journalled:
                 waiting = segments(self._folder) if looks < _LOOKS else waiting
             else:
                 done.add(path.name)
-        for name in map(SegmentName.parse, Events.read(self._folder / "manifest.jsonl").gone):
+        self.spans = Spans.read(self._folder / "manifest.jsonl")
+        for name in map(SegmentName.parse, self.spans.gone):
             self.removed[name.gateway, name.start.epoch].append(_run(name))
 
     def _read(self, path: Path, reading: "_Reading") -> None:

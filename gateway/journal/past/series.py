@@ -36,10 +36,14 @@ class StateAsked:
 
 
 class State(NamedTuple):
-    """A version of a table, and which lines are in it."""
+    """A version of a table, and which lines are in it.
+
+    `waiting` batches were ingested when the walk began, and are not in it yet.
+    """
 
     version: int
     taken: Taken
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

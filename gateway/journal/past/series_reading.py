@@ -48,7 +48,12 @@ def state_of(archive: Archive, asked: StateAsked) -> State:
 
     def read() -> State:
         log = archive.log(table, asked.version)
-        return State(log.version(), archive.taken_of(log, application))
+        taken = archive.taken_of(log, application)
+        waiting = 0
+        if table == "rollup" and asked.version is None:
+            ingested = archive.log("observations").transaction_version("ingest") or 0
+            waiting = ingested - (log.transaction_version(application) or 0)
+        return State(log.version(), taken, waiting)
 
     return archive.reading(read)
 

@@ -16,9 +16,9 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.actuation import consumer as consumer_module
 from gateway.actuation.actuators import Actuators
-from gateway.actuation.consumer import Consumer
+from gateway.actuation.consumer import Consumer, Notes
 from gateway.actuation.history import History
-from gateway.actuation.orders import Confirmation, Orders
+from gateway.actuation.orders import Confirmation, End, Orders, Pending
 from gateway.actuation.recovery import recover
 from gateway.actuation.requests import requests
 from gateway.actuation.templates import ActuationTemplates
@@ -57,6 +57,8 @@ class World:
         self.engine = Engine.open(clock=self.micros)
         self.published: list[tuple[str, str]] = []
         self.engine.update(declared())
+        self.sent: set[str] = set()
+        self.ends: dict[str, str] = {}
         self.count = self.failing = 0
         self.begin()
 
@@ -78,7 +80,7 @@ class World:
             self.actuators,
             orders=self.orders,
             history=history,
-            note=lambda order, _: self.notes.append(order.request.iri),
+            notes=Notes(lambda order, _: self.note(order.request.iri), self.note_end),
             clocks=clocks,
         )
         self.notes: list[str] = []
@@ -88,6 +90,18 @@ class World:
             self.rows(), self.actuators, self.orders, history, templates=TEMPLATES, clocks=clocks
         )
         self.subscribe("REQUESTED", lambda told: self.consumer.take(requests(told)))
+
+    def note(self, actuation: str) -> None:
+        self.notes.append(actuation)
+        self.sent.add(actuation)
+
+    def note_end(self, pending: Pending, end: End) -> None:
+        """Told once, when the store has it."""
+        assert pending.iri in self.sent
+        assert pending.iri not in self.ends
+        assert pending.message is not None
+        assert self.statuses(pending.iri) == [end.status]
+        self.ends[pending.iri] = end.status
 
     def subscribe(self, query: str, sink: Any) -> None:
         first = self.engine.subscribe(PROFILES.query_text(query))
@@ -152,6 +166,7 @@ class World:
         for row in self.rows():
             if str(row["status"]) == f"<{GW}Sent>":
                 open_of[str(row["actuator"])] += 1
+        assert self.sent - self.ends.keys() == {each.iri for each in self.orders.pending}
         assert all(count == 1 for count in open_of.values()), open_of
         assert sum(open_of.values()) == len(self.orders.pending)
 

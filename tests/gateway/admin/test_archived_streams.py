@@ -136,6 +136,26 @@ def test_what_is_ingested_between_two_pages_is_on_one_of_them(
     assert points == Counter(micros(result_time(each)) // 1000 for each in seen(past))
 
 
+def test_what_is_ingested_and_not_rolled_up_is_told_at_the_begin_of_a_walk(
+    tmp_path: Path, processes: ConfinedProcesses
+) -> None:
+    past = Past(tmp_path)
+    past.live(Random(3), 100)
+    past.ingest(past.sealed()[:4])
+    roll_up(past.archive)
+    for segment in past.sealed()[4:6]:
+        past.ingest([segment])
+    of = streams(past, processes)
+    found = pages(of, HistoryAsked(EVER, 60_000, 3))
+    assert found[0].missing.startswith("2 ingested batches")
+    assert len(found) > 2
+    assert all(page.missing == "" for page in found[1:])
+    assert sum(point.count for page in found for point in page.points) == len(seen(past))
+    assert of.history(STREAM, HistoryAsked(EVER, 0, 3)).missing == ""
+    roll_up(past.archive)
+    assert of.history(STREAM, HistoryAsked(EVER, 60_000, 3)).missing == ""
+
+
 def test_an_archive_that_is_away_is_told_and_the_journal_answers(
     tmp_path: Path, processes: ConfinedProcesses
 ) -> None:

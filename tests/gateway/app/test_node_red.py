@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from gateway.app.gateway import Gateway
+from tests.kit.blocks import Ports, Terminal, blocks
 from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
@@ -81,6 +83,18 @@ def a_node_red(folder: Path, flow: Sequence[object]) -> Iterator[Program]:
     options = ("--userDir", str(home), "-s", str(home / "settings.js"))
     with Program(*alone, node, program, *options) as running_program:
         yield running_program
+
+
+def test_the_commands_of_the_page_start_a_node_red(tmp_path: Path) -> None:
+    if shutil.which("npm") is None or not (NODE_RED / ".ready").exists():
+        pytest.skip("node-red is not installed: make node-red, which needs apt and npm")
+    shutil.copytree(NODE_RED, tmp_path / "bridge", symlinks=True)  # npm looks at what is there
+    (block,) = blocks("docs/families/bridges.md")
+    terminal, port = Terminal(tmp_path, Ports(0, 0, 0)), free_port()
+    terminal.environment["PORT"] = str(port)
+    with terminal.running(block) as program:
+        program.wait_for("Server now running", START_S)
+        assert "Node-RED" in httpx.get(f"http://{LOOPBACK}:{port}/").text
 
 
 async def test_what_an_opc_ua_server_tells_is_observed(tmp_path: Path) -> None:

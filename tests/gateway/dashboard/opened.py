@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
@@ -22,6 +23,7 @@ EVERY_LOOK = [(size, theme) for size in SIZES for theme in ("light", "dark")]
 BOTH_EXTREMES = [("desktop", "light"), ("phone", "dark")]
 """For what stands within a part of the page whose four looks are kept."""
 
+NAME = "house"
 PROPERTY = "https://sosa-gateway.example/property/"
 DEG_C = "http://qudt.org/vocab/unit/DEG_C"
 SAMPLES = [
@@ -128,12 +130,16 @@ async def seat(browser: Browser) -> AsyncIterator[Seat]:
 async def at_home(
     browser: Browser, folder: Path, config: Config | None = None
 ) -> AsyncIterator[tuple[Gateway, Seat]]:
-    """A gateway whose house has told everything once, and somebody before the browser."""
+    """A gateway whose house has told everything once, and somebody before the browser.
+
+    It is called as no machine that makes pictures is.
+    """
     # Who sits there leaves first: a page whose gateway goes says so in its console.
-    async with gateways.running(config or settings(folder)) as own, seat(browser) as one:
-        await send(own, *SAMPLES)
-        yield own, one
-        await one.leave()
+    with patch("gateway.app.access.gethostname", return_value=NAME):
+        async with gateways.running(config or settings(folder)) as own, seat(browser) as one:
+            await send(own, *SAMPLES)
+            yield own, one
+            await one.leave()
 
 
 async def pictures(page: Page, name: str, looks: Sequence[Look] = EVERY_LOOK) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Response, expect
 
-from tests.gateway.dashboard.opened import at_home, pictures, send, url
+from tests.gateway.dashboard.opened import NAME, at_home, pictures, send, url
 
 MOST_BYTES = 300_000
 """Compressed, of all that the first view loads; what is loaded when it is used comes later."""
@@ -17,6 +17,7 @@ async def test_a_house_is_seen_live_and_found_by_name(browser: Browser, tmp_path
     async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway))
         await expect(page).to_have_url(url(gateway, "now"))
+        await expect(page.locator(".sidebar .name")).to_contain_text(NAME)
         office = page.locator(".group", has=page.get_by_role("heading", name="office"))
         warm = office.locator(".line", has_text="temperature")
         await expect(warm.locator(".value")).to_have_text("25.8 °C")

@@ -1,21 +1,25 @@
 """The BOOSTER against the oracle: joins of triple patterns, random updates, equal bags."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from pyoxigraph import NamedNode, Quad
 
-from gateway.engine import Engine
+from gateway.engine import Engine, cts
 from gateway.engine.compile import TierCompiler
 from gateway.engine.join import star
 from gateway.engine.join.join import JoinUnit
 from gateway.engine.spu import Subject, evaluate
 from gateway.errors import UnsupportedQueryError
+from gateway.rdf.namespaces import RDF
 from gateway.rdf.solutions import SolutionBag
 
 pytestmark = pytest.mark.property
 
+TYPE = NamedNode(f"{RDF}type")
 NODES = ["<urn:a>", "<urn:b>", "<urn:c>", "1", "1.50"]
 nodes = st.sampled_from(["?x", "?y", "?z", "_:n", *NODES[:3]])
 objects = st.sampled_from(["?x", "?y", "?z", "_:n", *NODES])
@@ -141,15 +145,20 @@ some = st.lists(many, max_size=4).map(" ".join)
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(stars, st.lists(st.tuples(some, some), min_size=1, max_size=5))
-@pytest.mark.parametrize("most_rows", [64, 2])
+@pytest.mark.parametrize(("most_rows", "most_quads"), [(64, 50_000), (2, 50_000), (64, 1)])
 def test_stars_add_up_to_what_the_query_answers(
     most_rows: int,
+    most_quads: int,
     monkeypatch: pytest.MonkeyPatch,
     query: str,
     steps: list[tuple[str, str]],
 ) -> None:
-    """Also where most subjects are wide: what is left of a star is its patterns'."""
+    """Also where most subjects are wide: what is left of a star is its patterns'.
+
+    And where tables are too small, so that the store is asked of each subject.
+    """
     monkeypatch.setattr(star, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(cts, "MOST_QUADS", most_quads)
     engine = Engine.open()
     try:
         first = engine.subscribe(query)
@@ -182,3 +191,27 @@ def test_a_hub_is_not_read_for_a_change_of_another_arm() -> None:
         "INSERT DATA { <urn:room> <urn:name> 'attic' }"
     ).notifications
     assert (len(every.added), len(every.removed)) == (1_001, 1_001)
+
+
+def test_where_a_table_is_too_big_the_store_is_asked_once_of_each_subject(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cts, "MOST_QUADS", 0)
+    engine = Engine.open()
+    engine.update("INSERT DATA { <urn:x> a <urn:A> . <urn:y> <urn:p> 1 , 2 ; <urn:q> 1 }")
+    for name in "pqr":
+        engine.subscribe(f"SELECT * {{ ?x a <urn:A> ; <urn:{name}> ?value }}")
+    asked: list[object] = []
+    match = engine.store.match
+
+    def counted(*wanted: Any) -> list[Quad]:
+        asked.append(wanted[1])
+        return match(*wanted)
+
+    monkeypatch.setattr(engine.store, "match", counted)
+    told = engine.update("INSERT DATA { <urn:x> <urn:p> 1 ; <urn:q> 1 ; <urn:r> 1 }")
+    assert [len(each.added) for each in told.notifications] == [1, 1, 1]
+    assert asked.count(TYPE) == 1
+    told = engine.update("DELETE DATA { <urn:x> a <urn:A> }")
+    assert [len(each.removed) for each in told.notifications] == [1, 1, 1]
+    assert not engine.update("INSERT DATA { <urn:x> <urn:p> 2 }").notifications

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 
 import pytest
 from pyoxigraph import Literal
@@ -12,6 +13,7 @@ from gateway.engine import Engine, SubscribeRequest
 from gateway.engine.spu import EVENT
 from gateway.errors import NotFoundError
 from gateway.federation.limits import ServiceLimits
+from gateway.federation.loopback import LoopbackNet
 from gateway.federation.service import FederationService
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.journal.record import Origin
@@ -132,3 +134,15 @@ async def test_what_a_gateway_said_while_another_was_away_comes() -> None:
             await told.until(lambda: len(told.answer) == 2)
             await made.update("attic", "DELETE DATA { <urn:s> <urn:p> 1 }")
             await told.until(lambda: rows(told) == [(str(Literal(2)),)])
+
+
+async def test_who_waits_for_a_gateway_is_told_when_it_is_a_member() -> None:
+    joined: list[frozenset[str]] = []
+    engine = Engine.open()
+    with Scheduler(engine) as scheduler:
+        net = LoopbackNet(Random(1))
+        service = FederationService("hall", (), scheduler, net.carrier("hall"))
+        service.joined = lambda: joined.append(service.names)
+        for names in ({"hall"}, {"hall", "attic"}, {"attic", "hall"}, {"hall"}, {"hall", "attic"}):
+            service.members_are(frozenset(names))
+        assert joined == [frozenset({"hall", "attic"})] * 2

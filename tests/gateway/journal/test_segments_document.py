@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from adapters.values.observation import XSD, Circumstances, Observation, TimeSource
-from gateway.journal import Actuation, Position, Record
+from gateway.journal import Actuation, Outcome, Position, Record
 from tests.gateway.shipping.journals import BEGIN, lines_of, sealed_journal
 from tests.paths import ROOT
 
@@ -31,10 +31,11 @@ def test_the_document_has_every_member_of_a_line() -> None:
     network = Circumstances(TimeSource.NETWORK, historical=True, seed=True)
     everything = Observation("s", "p", "f", "v", XSD + "string", "u", BEGIN, "7", network)
     line = Record(Position(1, 2), 1, everything, BEGIN, "k", clock_suspect=True).encode()
-    command = Actuation("s", "o", "v", XSD + "string", BEGIN, "r", "x").encode(1)
-    written = set(re.findall(r'[{,]"([a-z])":', (line + command).decode()))
+    command = Actuation("s", "o", "v", XSD + "string", BEGIN, "r", "x")
+    line += command.encode(1) + Outcome(command, "Failed", BEGIN, "b", "g").encode(2)
+    written = set(re.findall(r'[{,]"([a-z])":', line.decode()))
     documented = set(re.findall(r"^\| `([a-z])` \|", DOCUMENT, re.MULTILINE))
-    assert written == documented == set("qamspfvduticnzlekorx")
+    assert written == documented == set("qamspfvduticnzlekorxyjbg")
 
 
 def test_duckdb_reads_segments_by_the_sql_of_the_document(

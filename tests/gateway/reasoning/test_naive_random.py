@@ -69,6 +69,7 @@ def test_everything_derived_has_a_proof(world: World) -> None:
 
 @pytest.mark.property
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @settings(quick, max_examples=2_000, derandomize=False)
 @given(worlds(most_steps=0))
 def test_everything_derived_in_many_worlds_has_a_proof(world: World) -> None:

@@ -136,6 +136,7 @@ def test_each_step_is_that_of_the_naive_reasoner(world: World) -> None:
 
 @pytest.mark.property
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @long
 @given(worlds(most_steps=20))
 def test_many_steps_are_those_of_the_naive_reasoner(world: World) -> None:

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Triple
 
-from gateway.windows import Change, Content, Streams, Window
+from gateway.windows import Change, Content, Streams, Window, taking_out
 from gateway.windows.items import Items
 from gateway.windows.parted import MADE_BYTES
-from gateway.windows.timeline import Timeline
 from tests.gateway.windows.script import (
     KEYS,
     OWN,
@@ -116,7 +115,7 @@ def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch)
     content = streams.open(Window(STREAMS[0], 1_000), BEGIN, complete_since=0)
     others = [Draft(tuple(TRIPLES[:1]), -1, KEYS[2], "urn:C", False, own=1) for _ in range(300)]
     streams.step(BEGIN, {STREAMS[0]: [each.element(BEGIN) for each in others]})
-    monkeypatch.setattr(Timeline, "_close_up", lambda *_: pytest.fail("all are looked at"))
+    monkeypatch.setattr(taking_out, "_close_up", lambda *_: pytest.fail("all are looked at"))
     for turn in range(40):
         element = Draft(tuple(TRIPLES[:2]), 0, KEYS[0], UNITS[turn % 2], False, own=1).element(
             BEGIN

@@ -10,12 +10,17 @@ import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from paho.mqtt.enums import MQTTErrorCode
+
+from gateway.gates.mqtt.external.publishes import plain_publish
 from gateway.gates.mqtt.external.tls_client import TlsClient
 
 if TYPE_CHECKING:  # paho has this name for type checkers only
     from paho.mqtt.client import SocketLike
 
 _CHUNK = 65_536
+_PUBACK = b"\x40\x02"
+"""With the length of a packet identifier: success needs no reason (MQTT 5.0, 3.4.2.1)."""
 
 
 class BufferedSocket:
@@ -77,6 +82,22 @@ class BufferedClient(TlsClient):
     """A paho client whose network loop is ours (`loop_read`, `loop_write`, `loop_misc`)."""
 
     buffered: BufferedSocket
+
+    def ack(self, mid: int, qos: int) -> MQTTErrorCode:
+        """As paho, a PUBACK without its book of packets."""
+        if qos != 1:
+            return super().ack(mid, qos)
+        self.buffered.send(_PUBACK + mid.to_bytes(2))
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    def _handle_publish(self) -> MQTTErrorCode:
+        """Called by paho for each PUBLISH; `on_message` is told of plain ones at once."""
+        arrived = self._in_packet
+        publish = plain_publish(arrived["command"], arrived["packet"])
+        if publish is None or self.on_message is None:
+            return super()._handle_publish()
+        self.on_message(self, None, publish)  # type: ignore[arg-type]
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
 
     def send_written(self) -> None:
         """Send what paho has for the broker, in one piece."""

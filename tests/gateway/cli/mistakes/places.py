@@ -23,8 +23,10 @@ import pytest
 
 from gateway.security.certificates import make_ca
 from tests.gateway.cli.mistakes.row import MAPPING, PORTS, Row
+from tests.kit.blocks import START_S
 from tests.kit.gateways import LOOPBACK, WAIT_S, Device, free_port, wait_until
 from tests.kit.small_disk import small_disk
+from tests.kit.warmed import Warmed
 
 _PROGRAM = (sys.executable, "-m", "gateway")
 _JSON_MAPPING = (
@@ -83,16 +85,24 @@ def environment() -> dict[str, str]:
     return {**inherited, "XDG_CONFIG_HOME": "/nonexistent", "COLUMNS": "200"}
 
 
-def typed(place: Place, row: Row) -> tuple[int, str]:
-    """The exit code, and all that came to be read: standard output and error, then the log."""
+def typed(place: Place, row: Row, warmed: Warmed | None = None) -> tuple[int, str]:
+    """The exit code, and all that came to be read: standard output and error, then the log.
+
+    A command of ours is a copy of the process that is `warmed`, where there is one.
+    """
     for name, text in row.files.items():
         (place.folder / name).write_text(place.here(text), encoding="utf-8")
     before = len(place.logged())
     words = shlex.split(place.here(row.typed))
-    if words[0] == "sosa-gateway":
+    if words[0] != "sosa-gateway":
+        if shutil.which(words[0]) is None:
+            pytest.skip(f"{words[0]} is not installed")
+    elif warmed and not row.signals:
+        output = place.folder / "output"
+        code = warmed.run(words[1:], place.folder, output, START_S)
+        return code, output.read_text(encoding="utf-8") + place.logged()[before:]
+    else:
         words[:1] = _PROGRAM
-    elif shutil.which(words[0]) is None:
-        pytest.skip(f"{words[0]} is not installed")
     if row.signals:
         return _signalled(place, words, row.signals)
     done = subprocess.run(
@@ -103,7 +113,7 @@ def typed(place: Place, row: Row) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
-        timeout=WAIT_S,
+        timeout=START_S,
     )
     return done.returncode, done.stdout.decode() + place.logged()[before:]
 
@@ -136,9 +146,9 @@ def _signalled(
     os.close(theirs)
     try:
         for after, name in signals:
-            wait_until(lambda words=after: words in output.read_text(encoding="utf-8"))  # type: ignore[misc]
+            wait_until(lambda words=after: words in output.read_text(encoding="utf-8"), START_S)  # type: ignore[misc]
             _send(process, name, ours)
-        code = process.wait(WAIT_S)
+        code = process.wait(START_S)
     finally:
         process.kill()
         process.wait(WAIT_S)
@@ -185,11 +195,11 @@ def _running(folder: Path, ports: Mapping[str, str], program: Sequence[str]) -> 
             start_new_session=True,
         )
     try:
-        wait_until(lambda: " serving " in place.logged() or process.poll() is not None)
+        wait_until(lambda: " serving " in place.logged() or process.poll() is not None, START_S)
         assert process.poll() is None, place.logged()
         yield place
         process.terminate()
-        assert process.wait(WAIT_S) == 0
+        assert process.wait(START_S) == 0
         assert "Traceback" not in place.logged()
     finally:
         process.kill()
@@ -300,9 +310,10 @@ _MADE: Mapping[str, Callable[[Path], AbstractContextManager[Place]]] = {
 class Places:
     """Every place that rows name, made when it is first asked for, and what was read there."""
 
-    def __init__(self, folder: Path, ends: ExitStack) -> None:
+    def __init__(self, folder: Path, ends: ExitStack, warmed: Warmed | None) -> None:
         self._folder = folder
         self._ends = ends
+        self._warmed = warmed
         self._made: dict[str, Place] = {}
         self._read: dict[tuple[object, ...], tuple[int, str]] = {}
 
@@ -323,7 +334,7 @@ class Places:
         return place, *self._read[same]
 
     def _type(self, same: tuple[object, ...], place: Place, row: Row) -> str:
-        self._read[same] = typed(place, row)
+        self._read[same] = typed(place, row, self._warmed)
         return self._read[same][1]
 
     def place(self, name: str) -> Place:

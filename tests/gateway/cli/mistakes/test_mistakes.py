@@ -7,9 +7,10 @@ from contextlib import ExitStack
 import pytest
 
 from tests.gateway.cli.mistakes.page import PAGE, page
-from tests.gateway.cli.mistakes.places import Places
+from tests.gateway.cli.mistakes.places import Places, environment
 from tests.gateway.cli.mistakes.row import Row
 from tests.gateway.cli.mistakes.table import CHAPTERS
+from tests.kit.warmed import Warmed
 
 pytestmark = pytest.mark.xdist_group("mistakes")
 
@@ -20,10 +21,14 @@ ROWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
+@pytest.fixture(scope="module", params=["warmed", pytest.param("anew", marks=pytest.mark.slow)])
+def places(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Places]:
+    """Commands are copies of a process that has loaded all of them, or begun anew each."""
     with ExitStack() as ends:
-        yield Places(tmp_path_factory.mktemp("mistakes"), ends)
+        warmed = ends.enter_context(Warmed(environment())) if request.param == "warmed" else None
+        yield Places(tmp_path_factory.mktemp("mistakes"), ends, warmed)
 
 
 def is_told(text: str, told: str) -> bool:

@@ -101,6 +101,7 @@ def test_the_view_after_a_kill_follows_from_what_is_asserted(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_the_view_after_twenty_kills_follows_from_what_is_asserted(tmp_path: Path) -> None:
     """On two folders that go on where they were."""
     found = 0

@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 import pickle
+import signal
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -20,7 +22,7 @@ from gateway.config.archive import ArchiveSettings
 from gateway.config.settings import SecuritySettings
 from gateway.errors import TooLargeError
 from gateway.gates.protocol.media_types import Acceptable
-from gateway.gates.sparql.history_job import HistoryAnswer, HistoryJob, HistoryQuery
+from gateway.gates.sparql.history_job import MODULE, HistoryAnswer, HistoryJob, HistoryQuery
 from gateway.gates.sparql.history_process import answered
 from gateway.journal.names import SEALED, raw_segments
 from gateway.security.identity import Kind
@@ -106,6 +108,31 @@ async def test_what_the_store_says_is_joined(gateway: Gateway) -> None:
     found = await ask(gateway, LABELLED, history="true")
     assert values(found, "label") == ["hall"]
     assert values(found, "n") == ["5"]
+
+
+def _process() -> int:
+    """The one that answers queries over time."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            if parent == str(os.getpid()) and MODULE.encode() in (folder / "cmdline").read_bytes():
+                return int(folder.name)
+    raise AssertionError("nobody answers queries over time")
+
+
+async def test_readings_are_acknowledged_while_a_query_over_time_runs(gateway: Gateway) -> None:
+    """The process that answers is stopped, so that the query runs for as long as it takes."""
+    assert len(values(await ask(gateway, VALUES, history="true"), "v")) == 5
+    process = _process()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        asked = asyncio.create_task(ask(gateway, VALUES, history="true"))
+        await publish(gateway.mqtt_port, [("t/1", b'{"t": %d}' % n) for n in range(6, 56)])
+        assert values(await ask(gateway, VALUES), "v") == ["55"]
+        assert not asked.done()
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert {"1", "2", "3", "4", "5"} <= set(values(await asked, "v"))
 
 
 async def test_the_command_line_reads_an_archive_here(gateway: Gateway, tmp_path: Path) -> None:

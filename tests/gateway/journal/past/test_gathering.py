@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from gateway.journal.past import archive as archive_module
 from gateway.journal.past import gathering
 from gateway.journal.past.gathering import TooManyRowsError
+from gateway.journal.record import micros
 from gateway.store.quad_store import QuadStore
 from jsap.shapes.parse import parse
 from jsap.shapes.plan import plan
@@ -125,6 +126,11 @@ def test_lines_that_nobody_has_are_named(tmp_path: Path) -> None:
     told = [(gap.reason, gap.epoch, gap.first, gap.last) for gap in found.gaps]
     assert told == [("missing", first, 8, 14), ("missing", second, 8, 14)]
     assert found.rows == 49 - 14
+    came = [micros(record.ingested_at) for record in past.records]
+    assert [(gap.begin, gap.end) for gap in found.gaps] == [
+        (came[7], came[13]),
+        (came[42], came[48]),
+    ]
 
 
 def test_a_damaged_segment_gives_what_it_has_and_is_named(tmp_path: Path) -> None:

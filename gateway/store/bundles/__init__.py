@@ -1,0 +1,1 @@
+"""Quads that come and go as one, made when somebody asks for them."""
