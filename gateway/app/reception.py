@@ -70,11 +70,7 @@ class Reception:
             current_state=self.current_state,
             absences=self.absences,
             observation_filter=ObservationFilter(
-                self.plausibility,
-                self.current_state,
-                self.mappings.memory,
-                future,
-                clocks.is_set,
+                self.plausibility, self.current_state, self.mappings.memory, future, clocks.is_set
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
