@@ -17,11 +17,9 @@ from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import read_json, write_json
 from spark_batch.frames import by_day, frame_of
-from spark_batch.schema import ROLLUP
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
-from spark_batch.transforms.rollup import has_text, rollup
-from spark_batch.transforms.streams import found
+from spark_batch.transforms.rollup import rollup
 
 DAY = timedelta(days=1)
 Dirty = frozenset[tuple[str, date]]
@@ -87,19 +85,17 @@ class Rollup:
         needed = _pairs(spark, dirty | {(gateway, day - DAY) for gateway, day in dirty})
         rows = self._archive.observations.read(spark, days | {day - DAY for day in days})
         rows = rows.join(F.broadcast(needed), ["gateway", "day"], "left_semi")
-        rows = rows.where("kind = 'observation'")
-        replaced = table.files(days)
-        old = table.frame(spark, replaced)
-        kept = [old.join(F.broadcast(wanted), ["gateway", "day"], "left_anti")] if replaced else []
-        streams = found(rows, has_text(), kept)
-        fresh = rollup(rows, streams, self._hold_s)
+        fresh = rollup(rows, self._hold_s)
         fresh = fresh.join(F.broadcast(wanted), ["gateway", "day"], "left_semi")
-        for each in kept:
-            fresh = fresh.unionByName(streams.named(streams.numbered(each)))
+        replaced = table.files(days)
+        if replaced:
+            old = table.frame(spark, replaced)
+            kept = old.join(F.broadcast(wanted), ["gateway", "day"], "left_anti")
+            fresh = fresh.unionByName(kept)
         run = f"rollup{batch:09d}-{uuid.uuid4().hex[:12]}"
         table.discard_runs(f"rollup{batch:09d}")
-        placed = by_day(fresh).sortWithinPartitions("day", "grain", *streams.order, "start")
-        table.write(placed.select(*ROLLUP.fieldNames(), "day"), run)
+        order = ("day", "grain", "gateway", "sensor", "property", "feature", "unit", "start")
+        table.write(by_day(fresh).sortWithinPartitions(*order), run)
         table.commit("rollup", batch, run, replaced)
         return sum(file.rows for file in table.files(days))
 
