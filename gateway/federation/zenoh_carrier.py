@@ -5,19 +5,16 @@
 Place: in the place of the loopback carrier, where the extra `federation` is installed. Its advanced
 publishers number what they send, keep the last of it, notice a loss and ask for it again, so a link
 that was down for a while loses nothing that still is in the cache; beyond it, the numbers above
-(gateway/federation/wire.py) ask for a new stream. A loss shows by the next message; members beat,
-so there is one soon, and Zenoh itself says nothing where nothing happens. Nothing waits for a peer
-that reads nothing: what it does not take is dropped, and comes again. Source: Eclipse Zenoh 1.10,
-its documentation of advanced publication and liveliness.
+(gateway/federation/wire.py) ask for a new stream. Nothing waits for a peer that reads nothing: what
+it does not take is dropped, and comes again. Source: Eclipse Zenoh 1.10, its documentation of
+advanced publication and liveliness.
 """
 
-import ctypes
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from threading import local
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +26,7 @@ from gateway.federation.wire import MOST_BYTES
 log = logging.getLogger(__name__)
 
 _CACHE = 512
+_HEARTBEAT_S = 1.0
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PLAIN = frozenset({Channel.ACK, Channel.MEMBERS})
 """What is said again by itself: none of it is kept for who missed it."""
@@ -158,7 +156,9 @@ class ZenohCarrier:
             key,
             congestion_control=drop,
             cache=ext.CacheConfig(max_samples=_CACHE),
-            sample_miss_detection=ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=None),
+            sample_miss_detection=ext.MissDetectionConfig(
+                heartbeat=_HEARTBEAT_S, sporadic_heartbeat=None
+            ),
             publisher_detection=True,
         )
 
@@ -168,15 +168,14 @@ class ZenohCarrier:
         key, ext = _key(other, self._member, channel), self._ext
 
         def take(sample: Any) -> None:
-            received(Received(other, channel, bytes(sample.payload)))
+            _guarded(lambda: received(Received(other, channel, bytes(sample.payload))))
 
-        called = self._called(take)
         if channel in _PLAIN:
-            return self._session.declare_subscriber(key, called)
+            return self._session.declare_subscriber(key, take)
         return ext.declare_advanced_subscriber(
             self._session,
             key,
-            called,
+            take,
             recovery=ext.RecoveryConfig(periodic_queries=None, heartbeat=True),
         )
 
@@ -185,9 +184,9 @@ class ZenohCarrier:
             name = str(sample.key_expr).rpartition("/")[2]
             is_up = sample.kind == self._zenoh.SampleKind.PUT
             if name in self._others:
-                presence(name, is_up)
+                _guarded(lambda: presence(name, is_up))
 
-        return session.liveliness().declare_subscriber(_up("*"), self._called(take), history=True)
+        return session.liveliness().declare_subscriber(_up("*"), take, history=True)
 
     def _watch_links(self, session: Any) -> Any:
         """Close each link of who has a certificate, and is no member (any more)."""
@@ -197,24 +196,9 @@ class ZenohCarrier:
             name = event.link.auth_identifier
             is_new = event.kind == self._zenoh.SampleKind.PUT
             if is_new and name is not None and name not in known:
-                self._turn_away(name, event.link)
+                _guarded(lambda: self._turn_away(name, event.link))
 
-        return session.info.declare_link_events_listener(self._called(take), history=True)
-
-    def _called(self, take: Callable[[Any], None]) -> Any:
-        """Have `take` called in the thread that reads the link: Zenoh would start one for each.
-
-        So who sends faster than this gateway takes waits at its socket, and not in our memory.
-        """
-
-        def call(event: Any) -> None:
-            _stay()
-            try:
-                take(event)
-            except Exception:  # what fails in one costs that one: Zenoh's thread must go on
-                log.exception("federation_message_failed")
-
-        return self._zenoh.handlers.Callback(call, indirect=False)
+        return session.info.declare_link_events_listener(take, history=True)
 
     def _turn_away(self, name: str, link: Any) -> None:
         """Close a link, and say so once: who dials again does so every 4 s at the end."""
@@ -231,17 +215,12 @@ def _up(member: str) -> str:
     return f"sosa/1/up/{member}"
 
 
-_stays = local()
-
-
-def _stay() -> None:
-    """Have Python keep what it knows of this thread, which is Zenoh's and lives as long as it.
-
-    Otherwise that, and a stack, is made anew for each message. Source: Python/C API, "Non-Python
-    created threads": a thread is forgotten once each `PyGILState_Ensure` has its release.
-    """
-    if not hasattr(_stays, "known"):
-        _stays.known = ctypes.pythonapi.PyGILState_Ensure()
+def _guarded(call: Callable[[], None]) -> None:
+    """What fails in one message costs that message: Zenoh's thread must go on."""
+    try:
+        call()
+    except Exception:
+        log.exception("federation_message_failed")
 
 
 def require_zenoh() -> tuple[ModuleType, ModuleType]:
