@@ -55,10 +55,7 @@ class Gathered:
 
 
 class FederationService:
-    """Subscribes over members; `lost_bytes` were not taken, since too much waited.
-
-    `joined` is called, in any thread, when there is a member that was none.
-    """
+    """Subscribes over members; `lost_bytes` were not taken, since too much waited."""
 
     def __init__(
         self,
@@ -71,7 +68,6 @@ class FederationService:
         limits: ServiceLimits | None = None,
     ) -> None:
         self.lost_bytes = 0
-        self.joined: Callable[[], None] = lambda: None
         self._name = name
         self._names = frozenset((name, *others))
         self._scheduler = scheduler
@@ -85,7 +81,6 @@ class FederationService:
         self._is_flushed_soon = False
         self._status: tuple[MemberStatus, ...] = self._member.status()
         self._told = asyncio.Event()
-        self._awaited = 0
         self._loop: asyncio.AbstractEventLoop
         self._ticking: asyncio.Task[None]
         self._events: dict[str, EventSubscription] = {}
@@ -99,13 +94,11 @@ class FederationService:
 
     def members_are(self, names: frozenset[str]) -> None:
         """Know who the others are from now on; who is one no longer leaves. For any thread."""
-        gone, are_new = self._names - names - {self._name}, not names <= self._names
-        self._names = names | {self._name}
+        gone = self._names - names - {self._member.name}
+        self._names = names | {self._member.name}
         self._scheduler.post(partial(self._member.attendance.expect, names - {self._name}))
         for name in gone:
             self._scheduler.post(partial(self._member.leave, name))
-        if are_new:
-            self.joined()
 
     def close_link(self, member: str, reason: str) -> None:
         """Read nothing of a member for a while. For any thread."""
@@ -280,18 +273,13 @@ class FederationService:
 
     async def _until(self, is_there: Callable[[], bool]) -> None:
         """Wait until it is, or no longer; it is asked in the scheduler's thread."""
-        self._awaited += 1
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.wait_s):
                 while not await self._scheduler.look(lambda _: is_there()):
                     self._told.clear()
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self._limits.tick_s):
                             await self._told.wait()
-        except TimeoutError:
-            pass
-        finally:
-            self._awaited -= 1
 
     def _watch(self, engine: Engine) -> None:
         engine.events.watcher = self._changed
@@ -375,9 +363,8 @@ class FederationService:
     def _post(self, call: Callable[[], None]) -> None:
         def done() -> None:
             _guarded(call)
-            if self._awaited:  # else the loop would wake up for nothing
-                with suppress(RuntimeError):  # the loop has ended
-                    self._loop.call_soon_threadsafe(self._told.set)
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._told.set)
 
         self._scheduler.post(done)
 
