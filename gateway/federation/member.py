@@ -174,6 +174,7 @@ class Member:
                 self.events.happened(name, event, ids)
             else:
                 self._outgoing[name].happened(event, ids)
+        self._listen()
 
     def _listen(self) -> None:
         """Hear of the engine's events while somebody wants them."""
@@ -201,7 +202,6 @@ class Member:
                     self._behind.add(name)
         self.acknowledge()
         self.asking.tick()
-        self._listen()
 
     def _count_work(self) -> None:
         """Have members answer for what asking their event queries has cost."""

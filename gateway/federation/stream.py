@@ -35,7 +35,7 @@ class OutgoingStream:
         self.told = self.arrived = 0
         self._send = send
         self._limits = limits
-        self._queue: deque[tuple[Part, int]] = deque()
+        self._queue: deque[Part] = deque()
         self._quads = 0
         self._unacknowledged: deque[tuple[int, int]] = deque()
         self._on_their_way = 0
@@ -82,10 +82,9 @@ class OutgoingStream:
 
     def tell(self, part: Part) -> None:
         """Send a part behind those before it, now or soon."""
-        size = part.size
-        self._queue.append((part, size))
+        self._queue.append(part)
         self.told += 1
-        self._quads += size
+        self._quads += part.size
         if not self._unacknowledged or len(self._queue) >= _PARTS or self._quads >= _QUADS:
             self.flush()
 
@@ -113,11 +112,10 @@ class OutgoingStream:
         found: list[Part] = []
         quads = 0
         while self._queue and len(found) < _PARTS:
-            part, size = self._queue[0]
+            size = self._queue[0].size
             if found and quads + size > _QUADS:
                 break
-            self._queue.popleft()
-            found.append(part)
+            found.append(self._queue.popleft())
             quads += size
         self._quads -= quads
         return found

@@ -24,6 +24,7 @@ MOST_BYTES = 16_777_216
 """A batch that is longer is refused; longer things come in parts."""
 
 _MOST_PARTS = 100_000
+_MOST_NEST = 8
 
 Members = Mapping[str, object]
 
@@ -93,11 +94,9 @@ class Batch:
         quads: list[Quad | Triple] = []
         messages = []
         for part in self.parts:
-            kind, members, added, removed, triples = part
-            quads += triples
-            quads += added
-            quads += removed
-            messages.append((kind, dict(members), len(triples) + len(added), len(removed)))
+            quads += (*part.triples, *part.added, *part.removed)
+            counts = [len(part.triples) + len(part.added), len(part.removed)]
+            messages.append((part.kind, dict(part.members), *counts))
         text = _text(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
