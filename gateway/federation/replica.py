@@ -106,7 +106,7 @@ class Replica:
         self._at_once = at_once
         self._has_moved = False
         self._arriving: _Arriving | None = None
-        self._has_nodes = self._has_types = True
+        self._is_plain = False
         self._last_taken = ("", 0)
         self._repeated = 0
 
@@ -232,7 +232,7 @@ class Replica:
             return []
         self._expected += 1
         self._has_moved = True
-        self._has_nodes, self._has_types = batch.has_nodes, batch.has_types
+        self._is_plain = batch.is_plain
         return [learnt for part in batch.parts for learnt in self._of(part)]
 
     def forget(self) -> Delta:
@@ -268,8 +268,7 @@ class Replica:
         if not is_asked_for or batch.number != 0 or batch.life == self._life:
             return []
         self._life, self._expected, self._has_moved = batch.life, 1, True
-        self._has_nodes, self._has_types = batch.has_nodes, batch.has_types
-        self._is_asked = False
+        self._is_plain, self._is_asked = batch.is_plain, False
         self._tell_meanwhile()
         self._arriving = _Arriving(part)
         return self._more(part)
@@ -296,8 +295,7 @@ class Replica:
         self._in_force, self._version = Filter(self._asked), self._asked_version
         self.events.begun(part.position(), self._asked_events)
         quads = dict.fromkeys(kept.let_through(before))
-        self._require_asked_for(Delta(tuple(told)))
-        quads.update(dict.fromkeys(told))
+        quads.update(dict.fromkeys(self._required(told)))
         self._require_room(len(quads))
         gone = tuple(quad for quad in before if quad not in quads)
         new = tuple(quad for quad in quads if quad not in before)
@@ -310,8 +308,7 @@ class Replica:
             raise WireError(f"{part.kind:.40} within a snapshot")
         match part.kind:
             case "delta":
-                told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
-                self._require_asked_for(told)
+                told = Delta(self._asked_for(part.added), self._asked_for(part.removed))
                 net = self._net(told)
                 return self._moved(net, part.position(), is_merged="merged" in part.members)
             case "force":
@@ -344,8 +341,7 @@ class Replica:
         self._version = version
         kept = set(self._in_force.let_through(self.quads)) if change.remove else self.quads.keys()
         gone = tuple(quad for quad in self.quads if quad not in kept)
-        told = dict.fromkeys(self._own(part.added))
-        self._require_asked_for(Delta(tuple(told)))
+        told = dict.fromkeys(self._asked_for(part.added))
         new = tuple(quad for quad in told if quad not in self.quads)
         return self._moved(Delta(new, gone), part.position(), is_told=True)
 
@@ -379,15 +375,17 @@ class Replica:
             return []
         return [Step(delta, self.position, is_merged)]
 
-    def _require_asked_for(self, told: Delta) -> None:
-        """Raise WireError for quads that nobody asked for.
+    def _asked_for(self, quads: Iterable[Quad]) -> tuple[Quad, ...]:
+        """The quads of a part, as `_own`; raises WireError where one was not asked for.
 
         Both ends have the same in force at each place of a stream, so none ever is in a true one.
         """
-        found = self._in_force.of(told)
-        for quads, matching in ((told.added, found.added), (told.removed, found.removed)):
-            if quads and len(set(matching)) != len(set(quads)):
-                raise WireError("quads that nobody asked for")
+        return self._required(self._own(quads))
+
+    def _required(self, own: Sequence[Quad]) -> tuple[Quad, ...]:
+        if own and len(set(self._in_force.let_through(own))) != len(set(own)):
+            raise WireError("quads that nobody asked for")
+        return tuple(own)
 
     def _require_room(self, count: int) -> None:
         if count > self._most:
@@ -395,9 +393,9 @@ class Replica:
 
     def _own(self, quads: Iterable[Quad]) -> list[Quad]:
         """The quads as a store has them, with blank nodes that are this member's alone."""
-        if self._has_nodes:
-            return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
-        return list(map(canonical_quad, quads) if self._has_types else quads)
+        if self._is_plain:
+            return list(quads)
+        return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
 
 
 def _numbers(part: Part, count: int) -> Sequence[int]:

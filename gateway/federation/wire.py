@@ -79,15 +79,13 @@ class Part(NamedTuple):
 class Batch:
     """Parts that travel together, the `number`th batch of a stream's `life`.
 
-    One that `has_nodes` may have blank nodes, and one that `has_types` literals of a datatype,
-    whose forms may differ.
+    One that `is_plain` has neither blank nodes nor literals of a datatype, whose forms may differ.
     """
 
     life: str
     number: int
     parts: Sequence[Part]
-    has_nodes: bool = True
-    has_types: bool = True
+    is_plain: bool = False
 
     def encode(self) -> bytes:
         """The bytes."""
@@ -123,7 +121,7 @@ class Batch:
             parts.append(part)
         if taken != len(quads):
             raise WireError("quads that belong to no part")
-        return cls(life, number, parts, b"_:" in text, b"^^" in text)
+        return cls(life, number, parts, b"_:" not in text and b"^^" not in text)
 
 
 def _unpacked(payload: bytes) -> Sequence[object]:
