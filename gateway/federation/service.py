@@ -55,7 +55,10 @@ class Gathered:
 
 
 class FederationService:
-    """Subscribes over members; `lost_bytes` were not taken, since too much waited."""
+    """Subscribes over members; `lost_bytes` were not taken, since too much waited.
+
+    `joined` is called, in any thread, when there is a member that was none.
+    """
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class FederationService:
         limits: ServiceLimits | None = None,
     ) -> None:
         self.lost_bytes = 0
+        self.joined: Callable[[], None] = lambda: None
         self._name = name
         self._names = frozenset((name, *others))
         self._scheduler = scheduler
@@ -94,11 +98,13 @@ class FederationService:
 
     def members_are(self, names: frozenset[str]) -> None:
         """Know who the others are from now on; who is one no longer leaves. For any thread."""
-        gone = self._names - names - {self._member.name}
-        self._names = names | {self._member.name}
+        gone, are_new = self._names - names - {self._name}, not names <= self._names
+        self._names = names | {self._name}
         self._scheduler.post(partial(self._member.attendance.expect, names - {self._name}))
         for name in gone:
             self._scheduler.post(partial(self._member.leave, name))
+        if are_new:
+            self.joined()
 
     def close_link(self, member: str, reason: str) -> None:
         """Read nothing of a member for a while. For any thread."""

@@ -77,7 +77,6 @@ class Endpoints:
             "scouting/gossip/enabled": False,
             "timestamping/enabled": True,
             "transport/link/rx/max_message_size": _MOST_BYTES,
-            "transport/shared_memory/enabled": False,  # members are on machines of their own
         }
         if self.access is not None:
             found["access_control"] = self.access
