@@ -425,9 +425,8 @@ class Timeline:
             has_entered = record.own is not None
             heirs = self.owners.remove(record)
             for content in self.contents:
-                content.is_mixed = content.moves = (
-                    True  # what is over may now come as what nobody has
-                )
+                # what is over may now come as what nobody has
+                content.is_mixed = content.moves = True
                 if record.time < content.low:
                     continue
                 for triple, heir in heirs:

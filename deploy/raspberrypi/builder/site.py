@@ -34,9 +34,6 @@ of which but `__init__.py` stays."""
 _LEXERS = frozenset({"__init__.py", "_mapping.py", "python.py"})
 """Languages that pygments colours: rich shows lines of Python in a traceback, and no others."""
 
-_LIBYAML = "yaml/_yaml.*"
-"""What reads large documents faster; PyYAML does without it, and no large one is read."""
-
 
 def add_product(checkout: Path, site: Path) -> None:
     """Copy the product and its built page; what is installed names itself. Raises BuildError."""
@@ -76,7 +73,6 @@ def _needless(site: Path) -> Iterator[Path]:
     for folder in _UNCALLED:
         files = (path for path in (site / folder).rglob("*") if path.is_file())
         yield from (path for path in files if path != site / folder / "__init__.py")
-    yield from site.glob(_LIBYAML)
     lexers = (site / "pygments" / "lexers").glob("*.py")
     yield from (path for path in lexers if path.name not in _LEXERS)
 
