@@ -166,6 +166,6 @@ def _say(members: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(50_000, 20, 100)  # as a gateway has it
+    gc.set_threshold(20_000, 10, 500)  # as a gateway has it
     _side = Side(**json.loads(sys.argv[1]))
     (_source if _side.role == GATEWAY else _home)(_side)

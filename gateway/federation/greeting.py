@@ -10,19 +10,25 @@ that is lost makes the hello none: it is said again.
 from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.federation.wire import Part, WireError
+from gateway.journal.event_position import EventPosition
 
 _MOST = 1_000_000
 _NAMES = ("entries", "digests", "events")
 
 
 def in_parts(
-    ask: int, version: int, told: Mapping[str, Sequence[object]], at_once: int
+    ask: int,
+    version: int,
+    told: Mapping[str, Sequence[object]],
+    at_once: int,
+    seen: EventPosition | None = None,
 ) -> Iterator[Part]:
-    """The parts; all but the last have `more`."""
+    """The parts; all but the last have `more`. `seen` is where the other end stood at last."""
+    known = {} if seen is None else {"seen": str(seen)}
     longest = max(len(each) for each in told.values())
     for first in range(0, max(longest, 1), at_once):
         some = {name: list(each[first : first + at_once]) for name, each in told.items()}
-        members = {"ask": ask, "version": version, "at": first, **some}
+        members = {"ask": ask, "version": version, "at": first, **known, **some}
         is_last = first + at_once >= longest
         yield Part("hello", members if is_last else {**members, "more": True})
 

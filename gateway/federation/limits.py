@@ -18,6 +18,12 @@ DROP_S = 30.0
 SAID_AGAIN = 5
 """Of so many ticks in which a beat or an acknowledgement would be as it was, it is sent in one."""
 
+PATIENCE = 2
+"""So many ticks an answer may take before it is asked again, where it takes no longer as a rule."""
+
+LONGEST_PATIENCE = 64
+"""So many it may take at most."""
+
 REPEATED = 2
 """So often an acknowledgement is sent again at once: without one a full stream waits."""
 

@@ -101,11 +101,16 @@ class LoopbackNet:
         waiting = [link for link, queue in self._queues.items() if queue]
         if not waiting:
             return False
-        link = self.random.choice(waiting)
-        payload = self._queues[link].popleft()
-        sender, to, channel = link
-        self._ends[to].received(Received(sender, channel, payload))
+        self._deliver(self.random.choice(waiting))
         return True
+
+    def round(self) -> None:
+        """Deliver what is on its way, and nothing that is sent meanwhile: a way takes a round."""
+        waiting = [link for link, queue in self._queues.items() for _ in queue]
+        self.random.shuffle(waiting)
+        for link in waiting:
+            if self._queues.get(link):  # else it was cut meanwhile
+                self._deliver(link)
 
     def run(self, most: int = 1_000_000) -> int:
         """Deliver until nothing is on its way; how many messages that were."""
@@ -113,6 +118,11 @@ class LoopbackNet:
         while delivered < most and self.step():
             delivered += 1
         return delivered
+
+    def _deliver(self, link: _Link) -> None:
+        payload = self._queues[link].popleft()
+        sender, to, channel = link
+        self._ends[to].received(Received(sender, channel, payload))
 
     def _lose(self, is_lost: Callable[[_Link], bool]) -> None:
         for link in [link for link in self._queues if is_lost(link)]:

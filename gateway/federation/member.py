@@ -32,12 +32,12 @@ from gateway.federation.guard import Guard
 from gateway.federation.limits import DROP_S, NEAR, REPLICA_QUADS, GuardLimits, OutgoingLimits
 from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
+from gateway.federation.overtaken import Overtaken
 from gateway.federation.replica import Learnt, Replica
 from gateway.federation.watching.status import (
     AWAY,
     CLOSED,
     UP,
-    Counted,
     MemberStatus,
     TrafficCount,
 )
@@ -61,8 +61,8 @@ class MemberSettings:
     `guard` bounds what one of them may do here, `outgoing` what is on its way to one of them,
     `replica_quads` what is known of one, and `limits` first answers and those to events. `history`
     knows earlier events of this gateway, None where none are kept; `logged` tells how many bytes of
-    them were kept since the start. Who is away for `drop_s` leaves
-    those answers that are to be without them.
+    them were kept since the start. Who is away for `drop_s` leaves those answers that are to be
+    without them. `overtaken` has this gateway go on behind a position, soon.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
@@ -74,6 +74,7 @@ class MemberSettings:
     logged: Callable[[], int] = int
     limits: Limits = UNLIMITED
     drop_s: float = DROP_S
+    overtaken: Callable[[EventPosition], None] | None = None
 
 
 class Member:
@@ -99,6 +100,7 @@ class Member:
         self.guard = Guard(self._settings.guard)
         self._random = random
         self._life = self._new_life()
+        self._overtaken = Overtaken(self._settings.overtaken)
         self._needs = Needs()
         self._index: LuttIndex[str] = LuttIndex()
         self._outgoing: dict[str, Outgoing] = {}
@@ -174,7 +176,6 @@ class Member:
                 self.events.happened(name, event, ids)
             else:
                 self._outgoing[name].happened(event, ids)
-        self._listen()
 
     def _listen(self) -> None:
         """Hear of the engine's events while somebody wants them."""
@@ -189,7 +190,7 @@ class Member:
         for name in self.guard.reopened():
             if name in self._there:
                 self._listen_to(name)
-        for name in self.attendance.near(self.name, NEAR) - self._replicas.keys():
+        for name in sorted(self.attendance.near(self.name, NEAR) - self._replicas.keys()):
             self._replica(name).hello()
         self._count_work()
         for name, outgoing in self._outgoing.items():
@@ -202,6 +203,7 @@ class Member:
                     self._behind.add(name)
         self.acknowledge()
         self.asking.tick()
+        self._listen()
 
     def _count_work(self) -> None:
         """Have members answer for what asking their event queries has cost."""
@@ -225,7 +227,7 @@ class Member:
 
     def acknowledge(self) -> None:
         """Tell those who told something how far it has come."""
-        for name in self._behind - self.links_closed.keys():
+        for name in sorted(self._behind - self.links_closed.keys()):
             part = self._replicas[name].acknowledged()
             if part is not None:
                 self._send(name, Channel.ACK, Batch(self._life, 0, (part,)).encode())
@@ -311,7 +313,8 @@ class Member:
         outgoing = self._outgoing_to(sender)
         match part.kind:
             case "hello":
-                outgoing.hello(part, self.position)
+                if not self._overtaken.is_by(sender, part, self.position):
+                    outgoing.hello(part, self.position)
             case "needs":
                 outgoing.needs(part, self.position)
             case "ack":
@@ -353,21 +356,13 @@ class Member:
         )
         if replica is None:
             return found
-        counts = replica.events.counts
         return replace(
             found,
             lag_s=None if replica.current_at < 0 else max(0.0, steady_s - replica.current_at),
             position=None if replica.position is None else str(replica.position),
             entries=replica.entries,
             replica_quads=len(replica.quads),
-            counted=Counted(
-                counts.received,
-                counts.useless,
-                counts.late,
-                counts.duplicates,
-                replica.resyncs,
-                counts.gaps,
-            ),
+            counted=replica.counted,
         )
 
     # who asks here ----------------------------------------------------------------------------
@@ -395,7 +390,7 @@ class Member:
     def count(self, entries: Sequence[LuttEntry]) -> int:
         """Ask those who are up how many quads they have of each entry; the number to ask by."""
         ask, part = self.counting.ask(entries)
-        for name in self.attendance.up:
+        for name in sorted(self.attendance.up):
             self._say(name, part)
         return ask
 
@@ -411,7 +406,7 @@ class Member:
             self._event_source.add(self.name, subscription.id, request.text, request.rights.read)
             self._listen()
             self._tell_own_again(subscription)
-        for name in filter(subscription.is_about, self._others):
+        for name in filter(subscription.is_about, sorted(self._others)):
             if self.attendance.is_up(name):
                 self._replica(name).need_events([subscription.id], ())
         return subscription

@@ -22,8 +22,9 @@ from gateway.federation.entries import written
 from gateway.federation.events.event_parts import Happened, happened
 from gateway.federation.events.incoming_events import Gap, IncomingEvents
 from gateway.federation.greeting import in_parts, numbers_of
-from gateway.federation.limits import AT_ONCE, REPEATED, SAID_AGAIN
+from gateway.federation.limits import AT_ONCE, LONGEST_PATIENCE, PATIENCE, REPEATED, SAID_AGAIN
 from gateway.federation.needs import Filter, Needs
+from gateway.federation.watching.status import Counted
 from gateway.federation.wire import Batch, Part, WireError, own_label
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.canonical import canonical_quad
@@ -100,15 +101,16 @@ class Replica:
         self._version = -1
         self._pending: dict[int, _Change] = {}
         self._asked_events: tuple[int, ...] = ()
-        self._was_late = False
+        self._waited = 0
+        self._patience = PATIENCE
         self.current_at = -1.0
         self._clock = clock
         self._at_once = at_once
         self._has_moved = False
         self._arriving: _Arriving | None = None
-        self._is_plain = False
+        self._has_nodes = self._has_types = True
         self._last_taken = ("", 0)
-        self._repeated = 0
+        self._repeated = self._unsaid = 0
 
     @property
     def entries(self) -> int:
@@ -119,6 +121,13 @@ class Replica:
     def is_following(self) -> bool:
         """Whether a stream of the member is being followed."""
         return bool(self._life)
+
+    @property
+    def counted(self) -> Counted:
+        """What came, and what it made necessary."""
+        counts = self.events.counts
+        events = counts.received, counts.useless, counts.late, counts.duplicates
+        return Counted(*events, self.resyncs, counts.gaps)
 
     def has_in_force(self, entries: Iterable[LuttEntry]) -> bool:
         """Whether all that the member has of these is known here, and will be from now on.
@@ -134,6 +143,7 @@ class Replica:
         """Ask for a new stream: at the start, and where something is missing."""
         self._life, self._expected, self._arriving = "", 0, None
         self._pending.clear()
+        self._waited = 0
         self._ask += 1
         self._is_asked = True
         self._asked, self._asked_version = tuple(self._needs.of(self.member)), self._told_version
@@ -143,7 +153,8 @@ class Replica:
             "digests": [[number, *each] for number, each in known.items()],
             "events": self._wanted_events(),
         }
-        for part in in_parts(self._ask, self._asked_version, told, self._at_once):
+        asked = self._ask, self._asked_version
+        for part in in_parts(*asked, told, self._at_once, self.position):
             self._say(part)
 
     def _wanted_events(self) -> list[list[object]]:
@@ -196,26 +207,35 @@ class Replica:
             self._tell(change)
 
     def tick(self) -> None:
-        """Ask again for what was not confirmed since the last tick."""
+        """Ask again for what is not confirmed, of which nothing came for long.
+
+        What answers an earlier hello is none, so each is given twice the time of the one before: on
+        a way that is longer than that one answer comes in time (compare RFC 6298, section 5).
+        """
         is_late = not self.is_following or self._version != self._told_version
-        if is_late and self._was_late and not self._has_moved:
+        self._waited = self._waited + 1 if is_late and not self._has_moved else 0
+        self._has_moved = False
+        if self._waited >= self._patience:
+            self._patience = min(2 * self._patience, LONGEST_PATIENCE)
             self.hello()
-        self._was_late, self._has_moved = is_late, False
 
     def acknowledges_again(self) -> bool:
         """At each tick: whether to say how far the stream was taken, for that may have been lost.
 
-        What is as it was is said twice more, and then at each fifth tick: idle peers cost little.
+        What is as it was is said twice more, and then where nothing was said for five ticks: idle
+        peers cost little, and who hears a beat of theirs has answered that.
         """
         taken = self._life, self._expected
         self._repeated = self._repeated + 1 if taken == self._last_taken else 0
         self._last_taken = taken
-        return self._repeated <= REPEATED or self._repeated % SAID_AGAIN == 0
+        self._unsaid += 1
+        return self._repeated <= REPEATED or self._unsaid > SAID_AGAIN
 
     def acknowledged(self) -> Part | None:
         """How far the stream was taken."""
         if not self.is_following or not self._expected:
             return None
+        self._unsaid = 0
         return Part("ack", {"life": self._life, "number": self._expected - 1})
 
     def take(self, batch: Batch) -> Sequence[Learnt]:
@@ -232,7 +252,7 @@ class Replica:
             return []
         self._expected += 1
         self._has_moved = True
-        self._is_plain = batch.is_plain
+        self._has_nodes, self._has_types = batch.has_nodes, batch.has_types
         return [learnt for part in batch.parts for learnt in self._of(part)]
 
     def forget(self) -> Delta:
@@ -268,7 +288,9 @@ class Replica:
         if not is_asked_for or batch.number != 0 or batch.life == self._life:
             return []
         self._life, self._expected, self._has_moved = batch.life, 1, True
-        self._is_plain, self._is_asked = batch.is_plain, False
+        self._patience = min(max(PATIENCE, 2 * self._waited), LONGEST_PATIENCE)
+        self._has_nodes, self._has_types = batch.has_nodes, batch.has_types
+        self._is_asked = False
         self._tell_meanwhile()
         self._arriving = _Arriving(part)
         return self._more(part)
@@ -295,7 +317,8 @@ class Replica:
         self._in_force, self._version = Filter(self._asked), self._asked_version
         self.events.begun(part.position(), self._asked_events)
         quads = dict.fromkeys(kept.let_through(before))
-        quads.update(dict.fromkeys(self._required(told)))
+        self._require_asked_for(Delta(tuple(told)))
+        quads.update(dict.fromkeys(told))
         self._require_room(len(quads))
         gone = tuple(quad for quad in before if quad not in quads)
         new = tuple(quad for quad in quads if quad not in before)
@@ -308,7 +331,8 @@ class Replica:
             raise WireError(f"{part.kind:.40} within a snapshot")
         match part.kind:
             case "delta":
-                told = Delta(self._asked_for(part.added), self._asked_for(part.removed))
+                told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
+                self._require_asked_for(told)
                 net = self._net(told)
                 return self._moved(net, part.position(), is_merged="merged" in part.members)
             case "force":
@@ -341,7 +365,8 @@ class Replica:
         self._version = version
         kept = set(self._in_force.let_through(self.quads)) if change.remove else self.quads.keys()
         gone = tuple(quad for quad in self.quads if quad not in kept)
-        told = dict.fromkeys(self._asked_for(part.added))
+        told = dict.fromkeys(self._own(part.added))
+        self._require_asked_for(Delta(tuple(told)))
         new = tuple(quad for quad in told if quad not in self.quads)
         return self._moved(Delta(new, gone), part.position(), is_told=True)
 
@@ -375,17 +400,15 @@ class Replica:
             return []
         return [Step(delta, self.position, is_merged)]
 
-    def _asked_for(self, quads: Iterable[Quad]) -> tuple[Quad, ...]:
-        """The quads of a part, as `_own`; raises WireError where one was not asked for.
+    def _require_asked_for(self, told: Delta) -> None:
+        """Raise WireError for quads that nobody asked for.
 
         Both ends have the same in force at each place of a stream, so none ever is in a true one.
         """
-        return self._required(self._own(quads))
-
-    def _required(self, own: Sequence[Quad]) -> tuple[Quad, ...]:
-        if own and len(set(self._in_force.let_through(own))) != len(set(own)):
-            raise WireError("quads that nobody asked for")
-        return tuple(own)
+        found = self._in_force.of(told)
+        for quads, matching in ((told.added, found.added), (told.removed, found.removed)):
+            if quads and len(set(matching)) != len(set(quads)):
+                raise WireError("quads that nobody asked for")
 
     def _require_room(self, count: int) -> None:
         if count > self._most:
@@ -393,9 +416,9 @@ class Replica:
 
     def _own(self, quads: Iterable[Quad]) -> list[Quad]:
         """The quads as a store has them, with blank nodes that are this member's alone."""
-        if self._is_plain:
-            return list(quads)
-        return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
+        if self._has_nodes:
+            return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
+        return list(map(canonical_quad, quads) if self._has_types else quads)
 
 
 def _numbers(part: Part, count: int) -> Sequence[int]:

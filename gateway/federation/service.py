@@ -85,6 +85,7 @@ class FederationService:
         self._is_flushed_soon = False
         self._status: tuple[MemberStatus, ...] = self._member.status()
         self._told = asyncio.Event()
+        self._awaited = 0
         self._loop: asyncio.AbstractEventLoop
         self._ticking: asyncio.Task[None]
         self._events: dict[str, EventSubscription] = {}
@@ -279,13 +280,18 @@ class FederationService:
 
     async def _until(self, is_there: Callable[[], bool]) -> None:
         """Wait until it is, or no longer; it is asked in the scheduler's thread."""
-        with suppress(TimeoutError):
+        self._awaited += 1
+        try:
             async with asyncio.timeout(self._limits.wait_s):
                 while not await self._scheduler.look(lambda _: is_there()):
                     self._told.clear()
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self._limits.tick_s):
                             await self._told.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._awaited -= 1
 
     def _watch(self, engine: Engine) -> None:
         engine.events.watcher = self._changed
@@ -369,8 +375,9 @@ class FederationService:
     def _post(self, call: Callable[[], None]) -> None:
         def done() -> None:
             _guarded(call)
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._told.set)
+            if self._awaited:  # else the loop would wake up for nothing
+                with suppress(RuntimeError):  # the loop has ended
+                    self._loop.call_soon_threadsafe(self._told.set)
 
         self._scheduler.post(done)
 

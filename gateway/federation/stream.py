@@ -35,7 +35,7 @@ class OutgoingStream:
         self.told = self.arrived = 0
         self._send = send
         self._limits = limits
-        self._queue: deque[Part] = deque()
+        self._queue: deque[tuple[Part, int]] = deque()
         self._quads = 0
         self._unacknowledged: deque[tuple[int, int]] = deque()
         self._on_their_way = 0
@@ -82,9 +82,10 @@ class OutgoingStream:
 
     def tell(self, part: Part) -> None:
         """Send a part behind those before it, now or soon."""
-        self._queue.append(part)
+        size = part.size
+        self._queue.append((part, size))
         self.told += 1
-        self._quads += part.size
+        self._quads += size
         if not self._unacknowledged or len(self._queue) >= _PARTS or self._quads >= _QUADS:
             self.flush()
 
@@ -112,10 +113,11 @@ class OutgoingStream:
         found: list[Part] = []
         quads = 0
         while self._queue and len(found) < _PARTS:
-            size = self._queue[0].size
+            part, size = self._queue[0]
             if found and quads + size > _QUADS:
                 break
-            found.append(self._queue.popleft())
+            self._queue.popleft()
+            found.append(part)
             quads += size
         self._quads -= quads
         return found

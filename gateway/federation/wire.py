@@ -24,7 +24,6 @@ MOST_BYTES = 16_777_216
 """A batch that is longer is refused; longer things come in parts."""
 
 _MOST_PARTS = 100_000
-_MOST_NEST = 8
 
 Members = Mapping[str, object]
 
@@ -79,22 +78,26 @@ class Part(NamedTuple):
 class Batch:
     """Parts that travel together, the `number`th batch of a stream's `life`.
 
-    One that `is_plain` has neither blank nodes nor literals of a datatype, whose forms may differ.
+    One that `has_nodes` may have blank nodes, and one that `has_types` literals of a datatype,
+    whose forms may differ.
     """
 
     life: str
     number: int
     parts: Sequence[Part]
-    is_plain: bool = False
+    has_nodes: bool = True
+    has_types: bool = True
 
     def encode(self) -> bytes:
         """The bytes."""
         quads: list[Quad | Triple] = []
         messages = []
         for part in self.parts:
-            quads += (*part.triples, *part.added, *part.removed)
-            counts = [len(part.triples) + len(part.added), len(part.removed)]
-            messages.append((part.kind, dict(part.members), *counts))
+            kind, members, added, removed, triples = part
+            quads += triples
+            quads += added
+            quads += removed
+            messages.append((kind, dict(members), len(triples) + len(added), len(removed)))
         text = _text(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
@@ -121,7 +124,7 @@ class Batch:
             parts.append(part)
         if taken != len(quads):
             raise WireError("quads that belong to no part")
-        return cls(life, number, parts, b"_:" not in text and b"^^" not in text)
+        return cls(life, number, parts, b"_:" in text, b"^^" in text)
 
 
 def _unpacked(payload: bytes) -> Sequence[object]:

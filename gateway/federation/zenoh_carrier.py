@@ -5,9 +5,10 @@
 Place: in the place of the loopback carrier, where the extra `federation` is installed. Its advanced
 publishers number what they send, keep the last of it, notice a loss and ask for it again, so a link
 that was down for a while loses nothing that still is in the cache; beyond it, the numbers above
-(gateway/federation/wire.py) ask for a new stream. Nothing waits for a peer that reads nothing: what
-it does not take is dropped, and comes again. Source: Eclipse Zenoh 1.10, its documentation of
-advanced publication and liveliness.
+(gateway/federation/wire.py) ask for a new stream. A loss shows by the next message; members beat,
+and ask again for what is not answered, so there is one soon, and Zenoh itself says nothing where
+nothing happens. Nothing waits for a peer that reads nothing: what it does not take is dropped, and
+comes again. Source: Eclipse Zenoh 1.10, its documentation of advanced publication and liveliness.
 """
 
 import json
@@ -26,7 +27,6 @@ from gateway.federation.wire import MOST_BYTES
 log = logging.getLogger(__name__)
 
 _CACHE = 512
-_HEARTBEAT_S = 1.0
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PLAIN = frozenset({Channel.ACK, Channel.MEMBERS})
 """What is said again by itself: none of it is kept for who missed it."""
@@ -49,7 +49,8 @@ class Endpoints:
     """`HOST:PORT` to listen at and to dial; without `tls` on the loopback interface alone.
 
     `access` is the section of Zenoh's access control by the certificates' names, None for none.
-    `is_routed`: a hub passes on what others say, each of whom has a link to it alone.
+    `is_routed`: a hub, which listens, passes on what others say; each of them has a link to it
+    alone, as a client: of routers that open again at once some stay unheard in Zenoh 1.10.
     """
 
     listen: tuple[str, ...]
@@ -57,6 +58,11 @@ class Endpoints:
     tls: TlsFiles | None = None
     access: Mapping[str, object] | None = None
     is_routed: bool = False
+
+    @property
+    def is_behind_hub(self) -> bool:
+        """Whether there is a hub, which is another one."""
+        return self.is_routed and not self.listen
 
     def settings(self) -> Mapping[str, object]:
         """As Zenoh has them. Raises ConfigurationError for an open link off loopback."""
@@ -68,15 +74,16 @@ class Endpoints:
                     "give it certificates, or stay on 127.0.0.1",
                 )
         found: dict[str, object] = {
-            "mode": "router" if self.is_routed else "peer",
+            "mode": self._mode,
             "listen/endpoints": [f"{protocol}/{each}" for each in self.listen],
             "connect/endpoints": [f"{protocol}/{each}" for each in self.connect],
-            "connect/timeout_ms": -1,
+            "connect/timeout_ms": 0 if self.is_behind_hub else -1,  # a client would wait for it
             "connect/exit_on_failure": False,
             "scouting/multicast/enabled": False,
             "scouting/gossip/enabled": False,
             "timestamping/enabled": True,
             "transport/link/rx/max_message_size": _MOST_BYTES,
+            "transport/shared_memory/enabled": False,  # members are on machines of their own
         }
         if self.access is not None:
             found["access_control"] = self.access
@@ -92,6 +99,12 @@ class Endpoints:
             }
         return found
 
+    @property
+    def _mode(self) -> str:
+        if self.is_behind_hub:
+            return "client"
+        return "router" if self.is_routed else "peer"
+
 
 class ZenohCarrier:
     """One member's end; `others` are those it hears, by name. Callbacks come in Zenoh's threads."""
@@ -102,6 +115,7 @@ class ZenohCarrier:
         self._others = tuple(others)
         self._zenoh, self._ext = require_zenoh()
         self._settings = endpoints.settings()
+        self._hub = " or ".join(endpoints.connect) if endpoints.is_behind_hub else ""
         self._has_names = endpoints.tls is not None
         self._foreign: set[str] = set()
         self._session: Any = None
@@ -111,15 +125,17 @@ class ZenohCarrier:
     def listen(
         self, received: Callable[[Received], None], presence: Callable[[str, bool], None]
     ) -> None:
-        """Be up; raises ConfigurationError where the session cannot be opened."""
+        """Be up; raises ConfigurationError where the session cannot be opened.
+
+        One behind a hub cannot be while that is away, and is tried again.
+        """
         config = self._zenoh.Config()
         for key, value in self._settings.items():
             config.insert_json5(key, json.dumps(value))
         try:
             self._session = session = self._zenoh.open(config)
         except self._zenoh.ZError as error:
-            what = f"the federation cannot listen: {error}"
-            raise ConfigurationError(what, "correct [federation], or free its port") from error
+            raise self._not_open(error) from error
         if self._has_names:
             self._declared.append(self._watch_links(session))
         for other in self._others:
@@ -128,6 +144,13 @@ class ZenohCarrier:
                 self._declared.append(self._subscriber(other, channel, received))
         self._declared.append(self._watch(session, presence))
         self._declared.append(session.liveliness().declare_token(_up(self._member)))
+
+    def _not_open(self, error: Exception) -> ConfigurationError:
+        if self._hub:
+            what = f"the federation's hub does not answer at {self._hub}"
+            return ConfigurationError(what, "see that it runs; it is dialled again by itself")
+        what = f"the federation cannot listen: {error}"
+        return ConfigurationError(what, "correct [federation], or free its port")
 
     def send(self, to: str, channel: Channel, payload: bytes) -> None:
         """Hand a message to Zenoh, which waits for nobody."""
@@ -155,9 +178,7 @@ class ZenohCarrier:
             key,
             congestion_control=drop,
             cache=ext.CacheConfig(max_samples=_CACHE),
-            sample_miss_detection=ext.MissDetectionConfig(
-                heartbeat=_HEARTBEAT_S, sporadic_heartbeat=None
-            ),
+            sample_miss_detection=ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=None),
             publisher_detection=True,
         )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.federation import growth, lamps, pair
+from bench.federation import growth, lamps, pair, resync
 from bench.federation.told import federated
 from bench.report import Experiment
 
@@ -52,6 +52,15 @@ def test_a_pair_loses_and_doubles_nothing() -> None:
     assert set(members) == MEMBERS
     assert (members["delivered"], members["lost"], members["useless"]) == (300, 0, 0)
     assert members["tls"] is True
+
+
+def test_a_resync_is_one_step_and_its_answer_that_of_the_source() -> None:
+    one, every = resync.measure(quads=10_100)
+    for experiment in (one, every):
+        assert experiment.matches, experiment
+        assert set(experiment.members) == MEMBERS
+    few, all_ = (figure.value for found in (one, every) for figure in found.figures[2:])
+    assert 20 * few < all_, "entries that are the same are not sent again"
 
 
 def test_members_that_no_experiment_has_are_a_mistake() -> None:

@@ -26,11 +26,15 @@ from gateway.federation.watching.alarms import away_alarms
 from gateway.federation.watching.graph import FederationGraph
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier, require_zenoh
 from gateway.ingest.compound.events_kept import EventsKept
+from gateway.journal.event_position import EventPosition
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
 
 Kept = EventsKept | None
 """Where the events of requests are kept, where they are."""
+
+GoOnBehind = Callable[[EventPosition], None] | None
+"""Has this gateway give positions behind one that others know of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ async def federating(
     tasks: Tasks,
     *,
     kept: Kept = None,
+    overtaken: GoOnBehind = None,
 ) -> AsyncIterator[Federation | None]:
     """The federation, where that is set. Raises ConfigurationError."""
     settings = config.federation
@@ -67,7 +72,7 @@ async def federating(
         yield None
         return
     require_zenoh()
-    member = _member(config, kept)
+    member = _member(config, kept, overtaken)
     async with AsyncExitStack() as stack:
         if settings.via:
             yield await _by_roster(config, scheduler, now, tasks, stack, member=member)
@@ -138,7 +143,7 @@ async def _by_roster(
     return Federation(service, links, keeper, door)
 
 
-def _member(config: Config, kept: Kept) -> MemberSettings:
+def _member(config: Config, kept: Kept, overtaken: GoOnBehind) -> MemberSettings:
     settings = config.federation
     return MemberSettings(
         settings.peer_may_read(),
@@ -149,4 +154,5 @@ def _member(config: Config, kept: Kept) -> MemberSettings:
         drop_s=settings.drop_s,
         history=None if kept is None else kept.history,
         logged=int if kept is None else lambda: kept.log.appended,
+        overtaken=overtaken,
     )

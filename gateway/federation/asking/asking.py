@@ -119,7 +119,7 @@ class Asking:
                 self._end_one(each.drop(member))
         for _, mirrors in self._about(member):
             for mirror in mirrors:
-                if member in mirror.members:
+                if mirror.has(member):
                     self._tell(mirror.leave(member))
 
     def _learn_own(self, delta: Delta) -> None:
@@ -128,7 +128,7 @@ class Asking:
     def _step(self, member: str, step: Step) -> None:
         for _, mirrors in self._about(member):
             for mirror in mirrors:
-                if member in mirror.members:
+                if mirror.has(member):
                     self._tell(mirror.step(member, step))
 
     def _about(self, member: str) -> list[tuple[_Place, list[Mirror]]]:
@@ -153,10 +153,10 @@ class Asking:
         """Let a member be in the mirrors that need of it what is known."""
         replica = self._known.replicas[member]
         for mirror in mirrors:
-            entries = mirror.entries if needed is None else needed
-            if member in mirror.members or not replica.has_in_force(entries):
+            if mirror.has(member):  # as nearly always: nothing else is looked at then
                 continue
-            if replica.position is not None:
+            entries = mirror.entries if needed is None else needed
+            if replica.position is not None and replica.has_in_force(entries):
                 self._tell(mirror.join(member, Share(replica.quads, replica.position)))
 
     def _tell(self, notifications: Iterable[Notification]) -> None:
@@ -303,14 +303,14 @@ class Asking:
         """Whether all who have told are in a mirror, or can be, whatever else it is asked."""
         needed = mirror.entries | asked.entries
         return all(
-            name in mirror.members or replica.has_in_force(needed)
+            mirror.has(name) or replica.has_in_force(needed)
             for name, replica in self._known.replicas.items()
             if asked.is_about(name) and name not in missing
         )
 
     def _complete(self, mirror: Mirror, asked: Asked) -> None:
         """Have in a mirror all who can be: this gateway always can."""
-        if asked.is_about(self._name) and self._name not in mirror.members:
+        if asked.is_about(self._name) and not mirror.has(self._name):
             self._tell(mirror.join(self._name, Share(self._own.quads, self._known.here())))
         needed = mirror.entries | asked.entries
         for name in self._known.replicas:
@@ -318,7 +318,7 @@ class Asking:
                 self._join_where_ready((mirror,), name, needed)
 
     @property
-    def _everybody(self) -> frozenset[str]:
-        """All members that are known, this gateway among them."""
+    def _everybody(self) -> list[str]:
+        """All members that are known, this gateway among them, by name."""
         known = self._known
-        return known.attendance.names | known.replicas.keys() | {self._name}
+        return sorted(known.attendance.names | known.replicas.keys() | {self._name})

@@ -51,6 +51,10 @@ class Mirror:
         """Who is in it."""
         return frozenset(self._held)
 
+    def has(self, member: str) -> bool:
+        """Whether a member is in it."""
+        return member in self._held
+
     @property
     def is_idle(self) -> bool:
         """Whether nobody subscribes."""

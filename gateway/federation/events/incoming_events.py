@@ -125,14 +125,15 @@ class IncomingEvents:
     def take(self, happened: Happened) -> Happened | None:
         """An event that came, for those queries that have not had it; None for none."""
         event, queries, counts = happened.event, self._queries, self.counts
-        known = [id_ for id_ in happened.ids if id_ in queries]
-        found = [id_ for id_ in known if queries[id_].takes(event.position, event.name)]
+        position, graph = event.position, event.name
+        known = [(id_, queries[id_]) for id_ in happened.ids if id_ in queries]
+        found = [id_ for id_, query in known if query.takes(position, graph)]
         counts.received += 1
         counts.late += not known
         if not found:
             counts.duplicates += bool(known)
             return None
-        return Happened(event, found)
+        return happened if len(found) == len(happened.ids) else Happened(event, found)
 
     def gap(self, part: Part) -> Gap:
         """What a member does not know any more. Raises WireError."""

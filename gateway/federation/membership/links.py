@@ -64,16 +64,16 @@ class MemberLinks:
                 self._renew()
 
     def again(self) -> None:
-        """Try once more what did not go, such as a port in use."""
+        """Try once more what did not go: a port in use, or a hub that is away."""
         with self._lock:
             if self.trouble:
                 self._renew()
 
     def _renew(self) -> None:
         self._shut()
-        self.trouble = ""
         membership = self._membership
         if membership is None or self._received is None:
+            self.trouble = ""
             return
         try:
             carrier = self._opened(membership)
@@ -81,8 +81,11 @@ class MemberLinks:
             carrier.listen(self._take, self._know)
         except ConfigurationError as error:
             self._shut()
+            if str(error) != self.trouble:  # it is tried again each second
+                log.error("federation_links_closed", extra={"reason": str(error)})
             self.trouble = str(error)
-            log.error("federation_links_closed", extra={"reason": self.trouble})
+        else:
+            self.trouble = ""
 
     def _shut(self) -> None:
         """Close the session, and tell that all are gone who were there."""

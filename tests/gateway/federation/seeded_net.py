@@ -118,7 +118,7 @@ class Gateways:
         member = self.members[name] = Member(
             name, engine, carrier, _patient(self._settings(name)), self.random
         )
-        self._note(name)
+        self.note(name)
         member.start()
 
     def update(self, name: str, text: str) -> None:
@@ -132,7 +132,7 @@ class Gateways:
         if not delta.is_empty:
             if engine.events.places.last == before:
                 engine.events.places.next()
-            self._note(name)
+            self.note(name)
             self.members[name].changed(delta)
 
     def listen(self, name: str, spuid: str, told: Callable[[Notification], None]) -> None:
@@ -210,6 +210,7 @@ class Gateways:
         """Where a gateway stands."""
         return str(self.members[name].position)
 
-    def _note(self, name: str) -> None:
+    def note(self, name: str) -> None:
+        """Remember what a gateway has where it stands now."""
         quads = self.engines[name].store.match(None, None, None, None)
         self.past[name][self.now(name)] = frozenset(quads)

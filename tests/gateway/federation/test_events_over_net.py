@@ -5,6 +5,9 @@ mode `event` has to be told exactly those events of its scope that its query ans
 that the store finds on the event's quads alone.
 """
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from random import Random
 
@@ -223,3 +226,23 @@ def test_events_come_once_each_in_the_long_run() -> None:
 
 def test_the_plays_are_about_something() -> None:
     assert sum(play(seed, steps=150) for seed in range(6)) > 100
+
+
+_TWO_PLAYS = """
+from tests.gateway.federation import test_events_over_net, test_union_oracle
+print([each.play(seed) for seed in range(3) for each in (test_events_over_net, test_union_oracle)])
+"""
+
+
+def test_a_seed_is_the_same_play_in_every_process() -> None:
+    """Else a failure that a seed has found is not found again by it."""
+    plays = {
+        subprocess.run(
+            (sys.executable, "-c", _TWO_PLAYS),
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for hashes in "123"
+    }
+    assert len(plays) == 1

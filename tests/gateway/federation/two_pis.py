@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
@@ -29,6 +30,7 @@ from tests.kit.tcp_proxy import TcpProxy
 
 Json = dict[str, Any]
 SOURCE, HOME = "attic", "hall"
+KILLED_AT = (sys.executable, "-W", "error", "-m", "tests.gateway.federation.killed_at")
 EVERY = "SELECT ?n { ?s <urn:n> ?n }"
 PER_S = 40
 SETTLED_S = 90.0
@@ -45,18 +47,20 @@ class Pi:
     space: Namespace | None = None
     listen: int = field(default_factory=free_port)
     http: int = field(default_factory=free_port)
+    store: str = "memory"
 
     @property
     def toml(self) -> Path:
         return self.folder / "gateway.toml"
 
-    def write(self, via: str, listen: int, join_port: int) -> None:
+    def write(self, via: str, listen: int, join_port: int, more: str = "") -> None:
+        """Its settings; `more` are lines of [federation]."""
         self.folder.mkdir(exist_ok=True)
         self.toml.write_text(
             f'[gateway]\nid = "{self.name}"\n'
             f'[federation]\nvia = "{via}"\nlisten = "{self.host}:{listen}"\n'
-            f"join_port = {join_port}\n"
-            f'[store]\nkind = "memory"\n[mqtt]\nport = 0\n[http]\nport = {self.http}\n'
+            f"join_port = {join_port}\n{more}"
+            f'[store]\nkind = "{self.store}"\n[mqtt]\nport = 0\n[http]\nport = {self.http}\n'
             f'[websocket]\nport = 0\n[jsap]\nprofiles = ["observations", '
             f'"{write_profile(self.folder)}"]\n[log]\nformat = "json"\n',
             encoding="utf-8",
@@ -68,13 +72,15 @@ class Pi:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     @contextmanager
-    def running(self) -> Iterator[Program]:
-        with Program(*self._command("run", "--config", str(self.toml))) as program:
+    def running(self, dies: tuple[str, int] | None = None) -> Iterator[Program]:
+        """It serves; `dies`: until a place in its code is reached for so many times."""
+        command = COMMAND if dies is None else (*KILLED_AT, *map(str, dies))
+        with Program(*self._command("run", "--config", str(self.toml), by=command)) as program:
             program.wait_for('"serving"', SETTLED_S)
             yield program
 
-    def _command(self, *words: str) -> tuple[str, ...]:
-        return (*(() if self.space is None else self.space.prefix), *COMMAND, *words)
+    def _command(self, *words: str, by: tuple[str, ...] = COMMAND) -> tuple[str, ...]:
+        return (*(() if self.space is None else self.space.prefix), *by, *words)
 
     @contextmanager
     def beside(self) -> Iterator[None]:
@@ -122,8 +128,9 @@ class Pi:
 class TwoPis:
     """Both, their processes, and the two ways between them: to each one by a proxy of its own."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.source, self.home = (Pi(name, folder / name) for name in (SOURCE, HOME))
+    def __init__(self, folder: Path, stack: ExitStack, store: str = "memory") -> None:
+        self.stack = stack
+        self.source, self.home = (Pi(name, folder / name, store=store) for name in (SOURCE, HOME))
         self._ways = [
             stack.enter_context(TcpProxy(each.listen)) for each in (self.source, self.home)
         ]
@@ -210,6 +217,7 @@ class Writer:
             with suppress(OSError, HTTPException), self._pi.asked() as connection:
                 while not self._ends.wait(1 / PER_S):
                     self._state(connection, len(self.stated) + 1)
+            self._ends.wait(1 / PER_S)  # it may be down
 
     def _state(self, connection: HTTPConnection, number: int) -> None:
         old = number - 20
@@ -230,18 +238,23 @@ def post(connection: HTTPConnection, text: str) -> None:
 
 
 class Client:
-    """Has the numbers by a union, and by events, as it is told; `faults` are what cannot be."""
+    """Has the numbers by a union, and by events, as it is told; `faults` are what cannot be.
 
-    def __init__(self, pi: Pi) -> None:
+    It goes on behind the last event of one `before`; its gateway `ends` perhaps.
+    """
+
+    def __init__(self, pi: Pi, before: "Client | None" = None, *, ends: bool = False) -> None:
         self.rows: dict[int, int] = {}
-        self.events: list[int] = []
+        self.events: list[int] = [] if before is None else before.events
+        self.after: dict[str, str] = {} if before is None else before.after
         self.faults: list[str] = []
         self._aliases: dict[str, int] = {}
-        self._is_over = False
+        self._is_over = ends
         with pi.beside():
             address = f"ws://{LOOPBACK}:{pi.http}/subscribe"
             self._socket: Connection = connect(address, ping_interval=None)
-        for alias, members in (("union", {}), ("event", {"mode": "event"})):
+        behind = {"after": self.after} if self.after else {}
+        for alias, members in (("union", {}), ("event", {"mode": "event", **behind})):
             body = {"sparql": EVERY, "gateways": "all", "alias": alias, **members}
             self._socket.send(json.dumps({"subscribe": body}))
             self._take(json.loads(self._socket.recv(WAIT_S))["notification"])
@@ -275,6 +288,9 @@ class Client:
             self.faults.append(f"a gap: {told['federation']}")
         if alias == "event":
             self.events += numbers(told, "addedResults")
+            places = told["federation"]["positions"].items() if not sequence else ()
+            self.after = {**dict(places), **self.after}
+            self.after |= {each["gateway"]: each["position"] for each in told.get("events", ())}
             return
         for sign, member in ((1, "addedResults"), (-1, "removedResults")):
             for number in numbers(told, member):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import ConfigurationError
 from gateway.federation.carrier import Channel, Received
 from gateway.federation.membership.access import access
 from gateway.federation.membership.certificates import issue, make_request
@@ -171,3 +172,48 @@ def test_a_hub_brings_what_two_say_who_do_not_reach_each_other(tmp_path: Path) -
         opened["hall"].carrier.send("attic", Channel.NEEDS, b"to the hub")
         assert opened["attic"].next() == ("hall", b"to the hub")
         assert opened["hall"].heard.empty()
+
+
+def test_who_opens_again_at_once_behind_a_hub_hears_it(tmp_path: Path) -> None:
+    """As members do who were told of another one: of routers some stayed unheard for ever."""
+    pis = attic, *others = [Pi(tmp_path, name) for name in NAMES]
+    attic.create(hub=True)
+    for each in others:
+        each.join(attic)
+    others[0].hear(attic)
+    at = {pi.name: f"{LOOPBACK}:{free_port()}" for pi in pis}
+    with ExitStack() as stack:
+
+        def opened(pi: Pi) -> End:
+            end = End(pi, at, [] if pi is attic else ["attic"])
+            stack.callback(end.carrier.close)
+            end.listen()
+            return end
+
+        hub = opened(attic)
+        for _ in range(3):
+            before = [opened(each) for each in others]
+            for end in before:
+                end.wait_up("attic")
+            for end in before:
+                end.carrier.close()
+            cellar, hall = map(opened, others)
+            cellar.wait_up("attic", "hall")
+            hall.wait_up("attic", "cellar")
+            hall.carrier.send("attic", Channel.NEEDS, b"to the hub")
+            assert hub.next() == ("hall", b"to the hub")
+            hub.carrier.send("hall", Channel.DATA, b"by the hub")
+            assert hall.next() == ("attic", b"by the hub")
+            for end in (cellar, hall):
+                end.carrier.close()
+
+
+def test_a_hub_that_is_away_is_said(tmp_path: Path) -> None:
+    attic, hall = Pi(tmp_path, "attic"), Pi(tmp_path, "hall")
+    attic.create(hub=True)
+    hall.join(attic)
+    at = {name: f"{LOOPBACK}:{free_port()}" for name in ("attic", "hall")}
+    end = End(hall, at, ["attic"])
+    with pytest.raises(ConfigurationError, match=f"hub does not answer at {at['attic']}"):
+        end.listen()
+    end.carrier.close()
