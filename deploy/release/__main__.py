@@ -10,7 +10,15 @@ from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS, private_key, seal
-from deploy.release.parts import Build, distributions, image, packages, require_image, site
+from deploy.release.parts import (
+    Build,
+    distributions,
+    image,
+    packages,
+    require_image,
+    require_pictures,
+    site,
+)
 from deploy.release.tag import export, tagged
 
 CHECKOUT = Path(__file__).parents[2]
@@ -21,6 +29,9 @@ PARTS: Mapping[str, Callable[[Build], None]] = {
     "image": image,
 }
 """In the order in which they are built: the image takes a package that is there by then."""
+
+REQUIRED: Mapping[str, Callable[[Build], None]] = {"site": require_pictures, "image": require_image}
+"""What is looked at before anything is built."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,15 +57,16 @@ def release(options: argparse.Namespace) -> Path:
     if options.key is None:
         raise BuildError("nothing says who signs", "make release KEY=release.key")
     key = private_key(options.key)
-    if "image" in options.parts:
-        require_image()
     there: Path = options.output / tag.version
     there.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=options.output) as work:
         sources, made = Path(work, "sources"), Path(work, "made")
         made.mkdir()
         export(options.checkout, tag, sources)
-        build = Build(sources, made, tag, options.key.resolve(), options.checkout)
+        build = Build(sources, made, tag, options.key.resolve(), options.checkout, options.url)
+        for part, require in REQUIRED.items():
+            if part in options.parts:
+                require(build)
         for part, built_by in PARTS.items():
             if part in options.parts:
                 sys.stdout.write(f"{part} …\n")
@@ -74,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--checkout", type=Path, default=CHECKOUT, metavar="FOLDER", help="default: this one")
     add("--key", type=Path, metavar="FILE", help="the Ed25519 key (PEM) that signs")
     add("--output", type=Path, default=CHECKOUT / "dist", metavar="FOLDER", help="default: dist")
+    add("--url", default="", metavar="URL", help="of the folder where it will be published")
     add("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
     return parser
 

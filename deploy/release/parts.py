@@ -10,7 +10,9 @@ from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image.__main__ import TOOLS
+from deploy.raspberrypi.builder.image.base import require_emulation
 from deploy.raspberrypi.builder.image.commands import require
+from deploy.raspberrypi.builder.image.flavours import FLAVOURS
 from deploy.release.materials import release_bill
 from deploy.release.tag import Tag
 from deploy.release.tarball import pack, unpack
@@ -19,18 +21,22 @@ from deploy.site.pictures import SCREENSHOTS, missing, named
 _BUILD = (
     "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
 )
-_IMAGE_ARCHITECTURE = "arm64"
+_IMAGE = FLAVOURS["debian", "arm64"]
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Where the sources lie and what is made goes; `checkout` keeps what was fetched before."""
+    """Where the sources lie and what is made goes; `checkout` keeps what was fetched before.
+
+    `url` is where what is made will be published, "" where nobody says.
+    """
 
     sources: Path
     made: Path
     tag: Tag
     key: Path
     checkout: Path
+    url: str
 
     def run(self, *command: str, folder: Path | None = None, **variables: str) -> None:
         """Call a program in the sources, at the time of the tag. Raises BuildError."""
@@ -98,38 +104,49 @@ def site(build: Build) -> None:
         pack(Path(folder), build.tag.version, build.made / name, build.tag.epoch)
 
 
-def _take_pictures(build: Build) -> None:
-    """Copy the pictures that tests left in the checkout: a tag has none. Raises BuildError."""
-    made = build.checkout / SCREENSHOTS
-    names = named(path.read_text("utf-8") for path in build.sources.rglob("*.md"))
-    if lacking := missing(names, made):
+def require_pictures(build: Build) -> None:
+    """Raises BuildError where the checkout lacks one that a page shows."""
+    if lacking := missing(_pictures(build), build.checkout / SCREENSHOTS):
         raise BuildError(f"the site lacks pictures: {', '.join(lacking)}", "make pictures")
+
+
+def _take_pictures(build: Build) -> None:
+    """Copy the pictures that tests left in the checkout: a tag has none."""
     there = build.sources / SCREENSHOTS
     there.mkdir(parents=True)
-    for name in names:
-        shutil.copyfile(made / name, there / name)
+    for name in _pictures(build):
+        shutil.copyfile(build.checkout / SCREENSHOTS / name, there / name)
 
 
-def require_image() -> None:
+def _pictures(build: Build) -> set[str]:
+    return named(path.read_text("utf-8") for path in build.sources.rglob("*.md"))
+
+
+def require_image(build: Build) -> None:
     """Raises BuildError, before hours of work, where no image can be built here."""
+    without = "or a release without the image: make release KEY=release.key IMAGE=no"
     try:
         require(*TOOLS)
+        require_emulation(_IMAGE)
         if os.geteuid() != 0:
             raise BuildError("a root with its owners is made by root alone", "sudo")
     except BuildError as error:
         told = str(error).partition("\n")[0]
         raise BuildError(
-            f"no image can be built: {told}",
-            "make emulators, and as root; or a release without the image: "
-            "make release KEY=release.key IMAGE=no",
+            f"no image can be built: {told}", f"make emulators, and as root; {without}"
         ) from error
+    if not build.url:
+        raise BuildError(
+            "nothing says where the image will be, which its manifest tells Imager",
+            f"make release KEY=release.key URL=https://…; {without}",
+        )
 
 
 def image(build: Build) -> None:
     """An image to flash, with the package of this release in it."""
-    (package,) = build.made.glob(f"*~deb13_{_IMAGE_ARCHITECTURE}.deb")
+    (package,) = build.made.glob(f"*~deb13_{_IMAGE.architecture}.deb")
     build.run(
         *(sys.executable, "-m", "deploy.raspberrypi.builder.image", "--deb", str(package)),
-        *("--arch", _IMAGE_ARCHITECTURE, "--output", str(build.made)),
+        *("--arch", _IMAGE.architecture, "--output", str(build.made), "--url", build.url),
         *("--cache", str(build.checkout / "build" / "image")),
     )

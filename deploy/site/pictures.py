@@ -18,7 +18,7 @@ SCREENSHOTS = Path("build", "screenshots")
 """Where the tests leave them, below a checkout."""
 
 _MARK = re.compile(
-    r"<!-- picture (?P<name>[\w.-]+): (?P<seen>.+?) -->(?:\n\n```\n(?:(?!```).*\n)*```)?"
+    r"(?<!`)<!-- picture (?P<name>[\w.-]+): (?P<seen>.+?) -->(?:\n\n```\n(?:(?!```).*\n)*```)?"
 )
 
 
@@ -27,6 +27,8 @@ def named(texts: Iterable[str]) -> set[str]:
 
     >>> sorted(named(["<!-- picture now-light.png: Now -->"]))
     ['now-dark.png', 'now-light.png']
+    >>> named(["as `<!-- picture NAME: what is seen -->` says it"])
+    set()
     """
     names = {match["name"] for text in texts for match in _MARK.finditer(text)}
     return {look for name in names for look in (name, name.replace("-light.", "-dark."))}

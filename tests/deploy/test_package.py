@@ -288,8 +288,10 @@ def test_what_nothing_opens_is_left_out(tmp_path: Path) -> None:
         "rdflib/tools/__init__.py",
         "adapters/rules.ttl",
         "gateway/lexers/rust.py",
+        "amqtt-1.dist-info/entry_points.txt",
     )
     goes = (
+        "amqtt-1.dist-info/RECORD",
         "uvloop/loop.pyx",
         "uvloop/includes/uv.pxd",
         "pyshacl/assets/schema.pickle",

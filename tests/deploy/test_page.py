@@ -44,7 +44,7 @@ def test_the_packages_of_the_page_are_built_and_installed(tmp_path: Path) -> Non
     with debian_root("trixie", tmp_path) as root:
         shutil.copytree(folder / "dist", root.path / "root" / "dist")
         told = root.follow(INSTALLED, "/root")
-        assert "a browser" in told
+        assert "the browser will ask" in told
         assert root.run("systemctl", "is-enabled", "sosa-gateway").strip() == "enabled"
 
 

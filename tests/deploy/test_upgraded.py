@@ -48,11 +48,12 @@ class Installed:
 
     def __init__(self, root: DebianRoot, package: Path, key: Ed25519PrivateKey) -> None:
         self.root, self._package, self._key = root, package, key
-        self.mqtt, self.http = free_port(), free_port()
         self.dist = root.path / "tmp" / "dist"
         self.dist.mkdir()
         shutil.copy(package, root.path / "tmp" / "first.deb")
         root.run("apt-get", "install", "-y", "--no-install-recommends", "/tmp/first.deb")
+        # Not before the installation, which takes minutes: somebody else had one by then.
+        self.mqtt, self.http = free_port(), free_port()
         stand_in = root.path / "usr/bin/systemctl"
         source = Path(service_stand_in.__file__).read_text()
         stand_in.unlink()

@@ -68,6 +68,8 @@ def slim(site: Path) -> None:
 def _needless(site: Path) -> Iterator[Path]:
     """Files that nothing opens on the device."""
     yield from (path for path in site.rglob("*") if path.suffix in _SOURCES)
+    # What pip notes of the commands that it wrote has the path of the interpreter that builds.
+    yield from site.glob("*.dist-info/RECORD")
     for pattern in _VOCABULARIES:
         yield from (site / "pyshacl" / "assets").glob(pattern)
     for folder in _UNCALLED:

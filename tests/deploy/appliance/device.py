@@ -20,6 +20,7 @@ from websockets.sync.client import connect
 
 from gateway.journal import read_journal
 from tests.deploy.appliance.machine import Machine
+from tests.deploy.appliance.steps import PATIENCE_S
 from tests.kit.gateways import LOOPBACK, PREFIXES, mapping
 
 CODE = "K7PQM-4XWTD"
@@ -42,7 +43,7 @@ class Device:
         self._tls.check_hostname = False
         self._tls.verify_mode = ssl.CERT_NONE
         address = f"https://{LOOPBACK}:{machine.ports['http']}"
-        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=300)
+        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=PATIENCE_S)
         self._kept = machine.folder / CREDENTIALS
 
     def __enter__(self) -> Self:
@@ -139,7 +140,7 @@ class Subscription:
     """Notifications of a query; a context manager."""
 
     def __init__(self, url: str, tls: ssl.SSLContext, authorization: str) -> None:
-        self._socket = connect(url, ssl=tls, open_timeout=60, proxy=None)
+        self._socket = connect(url, ssl=tls, open_timeout=PATIENCE_S, proxy=None)
         asked = {"sparql": VALUES, "alias": "values", "authorization": authorization}
         self._socket.send(json.dumps({"subscribe": asked}))
 
@@ -154,7 +155,7 @@ class Subscription:
     ) -> None:
         self._socket.close()
 
-    def added(self, timeout_s: float = 300) -> Sequence[tuple[str, str]]:
+    def added(self, timeout_s: float = PATIENCE_S) -> Sequence[tuple[str, str]]:
         """Sensor and value of each row that the next notification adds."""
         told: Any = json.loads(self._socket.recv(timeout=timeout_s))
         assert "notification" in told, told
@@ -177,11 +178,12 @@ class Publisher:
         self._client.on_connect = self._answered
         self._client.on_publish = lambda _client, _data, mid, *_: self._acks.put(mid)
         self._client.reconnect_delay_set(1, 4)
-        self._client.connect(LOOPBACK, port)
+        # A client that hears nothing for so long hangs up, also while it is being let in.
+        self._client.connect(LOOPBACK, port, keepalive=PATIENCE_S)
         self._client.loop_start()
 
     def __enter__(self) -> Self:
-        assert self._connected.wait(60)
+        assert self._connected.wait(PATIENCE_S)
         return self
 
     def __exit__(

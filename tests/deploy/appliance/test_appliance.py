@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.deploy.appliance.device import CODE, FIRST, Device
-from tests.deploy.appliance.steps import STEP_S, acknowledge, measured
+from tests.deploy.appliance.steps import PATIENCE_S, STEP_S, acknowledge, measured
 from tests.deploy.appliance.wire import Wire
 from tests.kit.gateways import wait_until
 
@@ -38,7 +38,7 @@ def test_a_reading_reaches_a_subscriber_outside(device: Device) -> None:
     with device.subscribed() as values, device.publisher() as sensor:
         before = values.added()
         sensor.send(1)
-        assert sensor.is_acknowledged()
+        assert sensor.is_acknowledged(PATIENCE_S)
         assert values.added() == [(FIRST, "1")]
         assert (FIRST, "1") not in before
         acknowledge(sensor.acknowledged)

@@ -8,7 +8,15 @@ import pytest
 
 from tests.deploy.appliance.device import FIRST, Device
 from tests.deploy.appliance.machine import has_kvm
-from tests.deploy.appliance.steps import ARCH, CUTS, STEP_S, acknowledge, acknowledged, measured
+from tests.deploy.appliance.steps import (
+    ARCH,
+    CUTS,
+    PATIENCE_S,
+    STEP_S,
+    acknowledge,
+    acknowledged,
+    measured,
+)
 from tests.kit.gateways import wait_until
 
 pytestmark = [pytest.mark.appliance, pytest.mark.end_to_end, pytest.mark.timeout(STEP_S)]
@@ -74,7 +82,7 @@ def test_without_a_clock_it_begins_where_it_was(device: Device) -> None:
     assert int(device.machine.run("date +%s")) > last - 86_400
     with device.publisher() as sensor:
         sensor.send(2_000_000)
-        assert sensor.is_acknowledged()
+        assert sensor.is_acknowledged(PATIENCE_S)
         acknowledge(sensor.acknowledged)
     wait_until(lambda: device.values().get(FIRST) == "2000000", 60)
 

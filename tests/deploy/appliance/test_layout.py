@@ -3,13 +3,16 @@
 What Debian's packages bring is stood for by empty files; what we bring is what a device gets.
 """
 
+import filecmp
 import json
 import os
 import re
 import runpy
+import shutil
 import stat
 import struct
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,7 +44,7 @@ EPOCH = 1_700_000_000
 LAYOUT = Layout(36, 8, 40)
 DEBIAN_ARM = FLAVOURS["debian", "arm64"]
 VENDOR = FLAVOURS["rpi", "arm64"]
-TOOLS = ("sfdisk", "mformat", "mke2fs", "debugfs")
+TOOLS = ("sfdisk", "mformat", "mke2fs", "debugfs", "dumpe2fs")
 DPKG = """\
 Package: libc6
 Status: install ok installed
@@ -146,6 +149,38 @@ def test_file_systems_are_sound_and_found_by_their_labels(image: Path) -> None:
     fat = f"{image}@@{LAYOUT.partitions[0].offset}"
     assert "SOSA-BOOT" in commands.call("mlabel", "-s", "-i", fat)
     assert "FAT32" in commands.call("minfo", "-i", fat)
+
+
+@needs_tools
+def test_the_same_files_are_the_same_image_at_any_time(
+    image: Path, built: Path, tmp_path: Path
+) -> None:
+    folders = tmp_path / "boot", tmp_path / "root", tmp_path / "data"
+    for folder in folders:
+        shutil.copytree(built / folder.name, folder, symlinks=True)
+        for path in (folder, *folder.rglob("*")):
+            os.utime(path, follow_symlinks=False)
+    time.sleep(2 - time.time() % 2)  # the times of a FAT go by two seconds
+    write_disk(tmp_path / "card.img", LAYOUT, folders, EPOCH)
+    assert filecmp.cmp(tmp_path / "card.img", image, shallow=False)
+    for part in (1, 2):
+        told = ask(image, part, "stat /")
+        assert len(re.findall(rf"time: {EPOCH:#x}:0", told)) == 4
+
+
+def test_folders_have_no_times_of_the_checkout(built: Path) -> None:
+    for name in ("usr/lib/modules-load.d", "usr/lib/sysctl.d", "usr/lib/systemd/journald.conf.d"):
+        assert (ROOTFS / name).is_dir()
+        assert (built / "root" / name).stat().st_mtime == EPOCH
+
+
+@needs_tools
+def test_what_is_older_than_the_release_keeps_its_time(built: Path, tmp_path: Path) -> None:
+    put(tmp_path, "root/module.py")
+    os.utime(tmp_path / "root/module.py", (EPOCH - 5, EPOCH - 5))
+    disk = tmp_path / "card.img"
+    write_disk(disk, LAYOUT, (built / "boot", tmp_path / "root", built / "data"), EPOCH)
+    assert f"mtime: {EPOCH - 5:#x}:" in ask(disk, 1, "stat /module.py")
 
 
 @needs_tools
@@ -397,7 +432,7 @@ def test_imager_is_told_who_reads_its_answers() -> None:
 @pytest.fixture
 def fake_mmdebstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """A program of that name that does as a test says; the folder of what is kept."""
-    monkeypatch.setattr(base, "_require_emulation", lambda flavour: None)
+    monkeypatch.setattr(base, "require_emulation", lambda flavour: None)
 
     def made(script: str) -> Path:
         program = tmp_path / "bin" / "mmdebstrap"
@@ -450,10 +485,18 @@ def test_the_vendors_archive_is_believed_by_keys_that_are_named(
     )
 
 
-def test_a_machine_of_another_kind_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_of_another_kind_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     other = FLAVOURS["debian", "arm64" if os.uname().machine == "x86_64" else "amd64"]
     monkeypatch.setattr(base, "MACHINES", {other.architecture: "no-such-machine"})
+    monkeypatch.setattr(base, "require", lambda *names: None)
     with pytest.raises(BuildError, match="does not run programs of"):
+        base_root(other, Path("/nowhere"), None)
+    monkeypatch.undo()
+    monkeypatch.setattr(commands, "_PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError, match="apt-get install arch-test"):
         base_root(other, Path("/nowhere"), None)
 
 

@@ -23,6 +23,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS, public_pem
+from deploy.release import parts
 from deploy.release.__main__ import main
 from deploy.release.materials import page_components
 from deploy.release.tarball import pack
@@ -207,6 +208,32 @@ def test_who_cannot_build_an_image_is_told_how_to_leave_it_out(
     told = capsys.readouterr().err
     assert "no image can be built" in told
     assert "IMAGE=no" in told
+
+
+def test_where_an_image_will_be_is_asked_for_first(
+    small: Path,
+    key: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parts, "require", lambda *names: None)
+    monkeypatch.setattr(parts, "require_emulation", lambda flavour: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert refused(small, small.parent / "dist", "--key", str(key), parts=("wheel", "image"))
+    assert "URL=https://" in capsys.readouterr().err
+
+
+def test_pictures_that_are_missing_are_told_before_anything_is_built(
+    small: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (small / "README.md").write_text("<!-- picture demo.svg: the demo -->\n")
+    git(small, "add", "README.md")
+    git(small, "commit", "--quiet", "--amend", "--message", "x")
+    git(small, "tag", "--force", f"v{__version__}")
+    assert refused(small, small.parent / "dist", "--key", str(key), parts=("wheel", "site"))
+    told = capsys.readouterr()
+    assert "the site lacks pictures: demo.svg\nwhat to do: make pictures" in told.err
+    assert "wheel" not in told.out
 
 
 def refused(sources: Path, output: Path, *words: str, parts: tuple[str, ...]) -> bool:

@@ -152,7 +152,8 @@ def test_versions_are_those_that_have_a_site(
 
 
 def test_every_picture_is_left_by_a_test_and_shown_in_both_looks() -> None:
-    pages = [page.read_text("utf-8") for page in (ROOT / "README.md", *ROOT.glob("docs/*.md"))]
+    others = (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"))
+    pages = [page.read_text("utf-8") for page in (ROOT / "README.md", *others)]
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     left = set(re.findall(r"\bkeep\(\s*\"([\w.]+)\"", tests))
     left |= {

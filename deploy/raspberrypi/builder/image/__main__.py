@@ -25,7 +25,10 @@ from deploy.raspberrypi.builder.signing import private_key, public_pem, seal, sh
 from deploy.raspberrypi.builder.targets import MACHINES, Target
 from gateway import __version__
 
-TOOLS = ("chroot", "mcopy", "mformat", "mke2fs", "mmdebstrap", "sfdisk", "tar", "zstd")
+TOOLS = (
+    *("chroot", "debugfs", "dumpe2fs", "mcopy", "mformat", "mke2fs", "mmdebstrap", "sfdisk"),
+    *("tar", "zstd"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -78,6 +78,9 @@ def make_appliance(root: Path, flavour: Flavour, version: str, epoch: int) -> No
     """Change the root in place; `boot` is emptied, so what starts the kernel is taken before."""
     _empty(root)
     shutil.copytree(ROOTFS, root, dirs_exist_ok=True, copy_function=_copy)
+    # With their folders come the times of a checkout.
+    for path in (each for each in ROOTFS.rglob("*") if each.is_dir()):
+        os.utime(root / path.relative_to(ROOTFS), (epoch, epoch))
     for name in _MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
     for name, target in LINKS.items():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
-from deploy.raspberrypi.builder.image.commands import call
+from deploy.raspberrypi.builder.image.commands import call, require
 from deploy.raspberrypi.builder.image.flavours import SUITE, VENDOR_ARCHIVE, Flavour
 from deploy.raspberrypi.builder.targets import MACHINES
 
@@ -44,7 +44,7 @@ def base_root(flavour: Flavour, cache: Path, keyring: Path | None, *, fresh: boo
 
     `keyring` has the keys of Raspberry Pi's archive, for the flavour that takes from there.
     """
-    _require_emulation(flavour)
+    require_emulation(flavour)
     options = list(_options(flavour, keyring))
     told = json.dumps([SUITE, options, flavour.name, flavour.architecture])
     name = f"{SUITE}-{flavour.architecture}-{flavour.name}-{_sum(told)}.tar"
@@ -88,12 +88,16 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _require_emulation(flavour: Flavour) -> None:
+def require_emulation(flavour: Flavour) -> None:
+    """Raises BuildError where the processor is another one, and is not emulated."""
     machine = MACHINES[flavour.architecture]
-    if os.uname().machine == machine or Path(f"/proc/sys/fs/binfmt_misc/qemu-{machine}").exists():
+    if os.uname().machine == machine:
         return
-    raise BuildError(
-        f"this machine does not run programs of {flavour.architecture}",
-        "apt-get install qemu-user-static binfmt-support; in a container also: "
-        "mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc && update-binfmts --enable",
-    )
+    # mmdebstrap asks it whether the other processor's programs run.
+    require("arch-test")
+    if not Path(f"/proc/sys/fs/binfmt_misc/qemu-{machine}").exists():
+        raise BuildError(
+            f"this machine does not run programs of {flavour.architecture}",
+            "apt-get install qemu-user-static binfmt-support; in a container also: "
+            "mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc && update-binfmts --enable",
+        )

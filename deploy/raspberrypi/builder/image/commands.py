@@ -9,8 +9,10 @@ from types import MappingProxyType
 from deploy.raspberrypi.builder.errors import BuildError
 
 PACKAGE_OF = {
+    "arch-test": "arch-test",
     "chroot": "coreutils",
     "debugfs": "e2fsprogs",
+    "dumpe2fs": "e2fsprogs",
     "e2fsck": "e2fsprogs",
     "mcopy": "mtools",
     "mformat": "mtools",

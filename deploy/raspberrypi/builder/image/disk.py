@@ -13,6 +13,7 @@ from stat import S_ISREG
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image.commands import call
+from deploy.raspberrypi.builder.image.times import no_later, set_times
 
 MIB = 1024 * 1024
 SECTOR = 512
@@ -111,7 +112,8 @@ def _write_fat(image: Path, part: Partition, folder: Path, epoch: int) -> None:
     serial = f"{_number('boot', epoch):08x}"
     # One sector a cluster: FAT32 has 65,525 of them at least, or a firmware takes it for FAT16.
     shape = ("-T", sectors, "-h", "255", "-s", "63", "-c", "1")
-    call("mformat", "-i", at, *shape, "-F", "-N", serial, "-v", BOOT_LABEL, "::")
+    named = ("-F", "-N", serial, "-v", BOOT_LABEL, "::")
+    call("mformat", "-i", at, *shape, *named, epoch=epoch)
     names = sorted(str(path) for path in folder.iterdir())
     for path in sorted(folder.rglob("*")):
         os.utime(path, (epoch, epoch))
@@ -130,6 +132,7 @@ def _write_ext4(image: Path, part: Partition, folder: Path, label: str, epoch: i
         ("-J", "size=16", "-m", "2") if label == DATA_LABEL else ("-O", "^has_journal", "-m", "0")
     )
     options = f"offset={part.offset},lazy_itable_init=0,hash_seed={identity}"
+    no_later(folder, epoch)
     call(
         *("mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-i", "8192"),
         *(*kept, "-L", label, "-U", identity, "-E", options, "-d", str(folder)),
@@ -137,3 +140,4 @@ def _write_ext4(image: Path, part: Partition, folder: Path, label: str, epoch: i
         epoch=epoch,
         hint="make room where the image is built (some 3 GB), and build again",
     )
+    set_times(f"{image}?offset={part.offset}", epoch)
