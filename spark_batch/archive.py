@@ -4,6 +4,7 @@
           rollup/         minutes, hours and days of each stream
           quality/        findings
           plan/           what each batch took
+          labels/         what gateways call their things
           touched/        which gateways and days each batch changed
           quarantine/     what was no good segment
 """
@@ -12,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 
 from spark_batch.errors import ArchiveError
 from spark_batch.files import lock, read_json, write_json
-from spark_batch.plan import Ledger, Plans
+from spark_batch.plan import Checked, Ledger, Plans
 from spark_batch.quarantine import Quarantine
 from spark_batch.schema import FINDINGS, OBSERVATIONS, ROLLUP
 from spark_batch.table import Table
@@ -34,6 +36,7 @@ class Archive:
         self.rollup = Table(self.folder / "rollup", ROLLUP)
         self.quality = Table(self.folder / "quality", FINDINGS)
         self.plans = Plans(self.folder / "plan")
+        self.labels = Labels(self.folder / "labels")
         self.quarantine = Quarantine(self.folder / "quarantine")
 
     @property
@@ -85,3 +88,42 @@ class Archive:
 
     def _touched(self, batch: int) -> Path:
         return self.folder / "touched" / f"{batch:09d}.json"
+
+
+class Labels:
+    """What gateways call their things: a file for each, its labels by IRI and their newest segment.
+
+    For people who read a report; rows have IRIs, so what is told twice, late or never changes none.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def take(self, checked: Iterable[Checked]) -> None:
+        """Remember what these segments call things; newer ones win, in whatever order they come.
+
+        Raises ArchiveError.
+        """
+        told = sorted((each for each in checked if each.labels), key=lambda each: each.segment)
+        for gateway, segments in groupby(told, key=lambda each: each.segment.gateway):
+            self._take(gateway, segments)
+
+    def known(self) -> Mapping[str, str]:
+        """All labels by IRI; raises ArchiveError."""
+        found: dict[str, str] = {}
+        for path in sorted(self._folder.glob("*.json")):
+            found |= read_json(path)["labels"]
+        return found
+
+    def _take(self, gateway: str, segments: Iterable[Checked]) -> None:
+        path = self._folder / f"{gateway}.json"
+        before = read_json(path) if path.exists() else {}
+        newest: tuple[int, int] = tuple(before.get("newest", (0, 0)))
+        labels: dict[str, str] = before.get("labels", {})
+        for each in segments:
+            place = (each.segment.epoch, each.segment.first)
+            labels = {**labels, **each.labels} if place >= newest else {**each.labels, **labels}
+            newest = max(newest, place)
+        after = {"newest": list(newest), "labels": labels}
+        if after != before:
+            write_json(path, after)

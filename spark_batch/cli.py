@@ -351,7 +351,7 @@ def _fleet(options: argparse.Namespace) -> Summary:
 
 
 def _bench(options: argparse.Namespace) -> Summary:
-    return bench.run(options.observations, options.ways, options.gateways, _progress(options))
+    return bench.run(options, _progress(options))
 
 
 def _sessions(options: argparse.Namespace) -> Sessions:

@@ -15,6 +15,8 @@ from pyspark.sql.types import StructType
 ONE_PART = "1"
 """The session's `spark.sql.shuffle.partitions` when its jobs are small."""
 
+_FEW_ROWS = 30_000
+"""Up to here expressions are walked through in less time than Java takes to compile them."""
 
 _INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -28,12 +30,12 @@ def is_in_one_part(spark: SparkSession) -> bool:
 
 
 @contextmanager
-def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Walk through expressions instead of generating Java of them, where jobs are small.
+def interpreted(spark: SparkSession, rows: int) -> Iterator[None]:
+    """Walk through expressions instead of generating Java of them, where jobs and rows are few.
 
     For a job of many plans, which take longer to compile than to run.
     """
-    if not is_in_one_part(spark):
+    if rows > _FEW_ROWS or not is_in_one_part(spark):
         yield
         return
     before = {name: str(spark.conf.get(name)) for name in _INTERPRETED}

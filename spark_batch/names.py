@@ -1,7 +1,7 @@
 """`Names`: what IRIs are called, for people who read a report.
 
-Place on the way of the data: beside `quality`. Labels are the graph's own, in a file that is asked
-of the gateway (docs/archive.md); what has none is called by the end of its IRI.
+Place on the way of the data: beside `quality`. Labels are the graph's own, as segments have told
+(`archive.Labels`), or in a file; what has none is called by the end of its IRI.
 """
 
 import re
@@ -57,12 +57,12 @@ class Names:
             raise ArchiveError(f"{path} cannot be read: {reason}", "name a file") from error
         except Exception as error:  # the parser has errors of many classes, none of them told
             first = str(error).strip().partition("\n")[0][:200]
-            hint = "docs/archive.md has the command that writes it"
+            hint = "write rdfs:label of each in Turtle"
             raise ArchiveError(f"{path} is no Turtle: {first}", hint) from error
         found: dict[str, tuple[bool, str]] = {}
         for subject, _, label in graph.triples((None, RDFS.label, None)):
-            language = getattr(label, "language", None)
-            told = (language not in (None, "en"), str(label))
+            language = getattr(label, "language", None) or "en"
+            told = (language.partition("-")[0].lower() != "en", str(label))
             found[str(subject)] = min(told, found.get(str(subject), told))
         return cls({iri: label for iri, (_, label) in found.items()})
 

@@ -8,7 +8,7 @@ or overlaps another one, gives only the lines that are new.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -188,6 +188,7 @@ class Checked:
     path: str
     minor: int
     base: str
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_plan(

@@ -179,11 +179,11 @@ def _left_out(count: int) -> str:
 
 
 def _bars(days: Mapping[str, int]) -> str:
-    """One bar a day; labels at both ends."""
+    """One bar a day, no broader than those of two weeks; which days below them."""
     if not days:
         return "<p>Nothing yet.</p>"
     most, margin = max(days.values()) or 1, 22.0
-    room, width = HEIGHT - 2 * margin, WIDTH / len(days)
+    room, width = HEIGHT - 2 * margin, WIDTH / max(len(days), 14)
     bars = "".join(
         f'<rect class="bar" x="{index * width:.2f}" width="{max(width * 0.8, 0.5):.2f}" '
         f'y="{margin + room * (1 - count / most):.1f}" height="{room * count / most:.1f}">'
@@ -191,9 +191,9 @@ def _bars(days: Mapping[str, int]) -> str:
         for index, (day, count) in enumerate(days.items())
     )
     names = list(days)
+    told = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     labels = (
-        f'<text x="0" y="{HEIGHT - 3}">{escape(names[0])}</text>'
-        f'<text x="{WIDTH}" y="{HEIGHT - 3}" text-anchor="end">{escape(names[-1])}</text>'
+        f'<text x="0" y="{HEIGHT - 3}">{escape(told)}</text>'
         f'<text x="0" y="17">{most} observations</text>'
     )
     return f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img">{bars}{labels}</svg>'

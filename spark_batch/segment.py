@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import IO, Self
 
 MAJOR = 1
@@ -73,10 +73,11 @@ class SegmentName:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a segment: minor schema version and the base of its IRIs."""
+    """The first line of a segment: minor schema version, base of its IRIs, what some are called."""
 
     minor: int
     base: str
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def check(name: SegmentName, file: IO[bytes]) -> tuple[Header, str]:
@@ -197,7 +198,14 @@ def _header(name: SegmentName, line: bytes) -> Header:
     base = fields.get("base")
     if not isinstance(base, str) or not base:
         raise Fault("header", "no base for the IRIs")
-    return Header(int(version[2]), base)
+    return Header(int(version[2]), base, _labels(fields.get("labels")))
+
+
+def _labels(told: object) -> Mapping[str, str]:
+    """Labels by IRI; what is none is passed over, since a row does not depend on it."""
+    if not isinstance(told, dict):
+        return {}
+    return {iri: label for iri, label in told.items() if isinstance(label, str)}
 
 
 def _same(name: SegmentName, fields: dict[str, object]) -> None:

@@ -37,6 +37,10 @@ SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
     # What generates more bytecode than Java compiles would be interpreted: in smaller steps then.
     "spark.sql.codegen.hugeMethodLimit": "8000",
+    # All of a group is in one part already: once is enough.
+    "spark.sql.execution.combineAdjacentAggregation": "true",
+    # More rows of a stream than these are copied through a sorter that may spill.
+    "spark.sql.windowExec.buffer.in.memory.threshold": "65536",
     # A union of scans with one partition each has as many as there are scans, not one.
     "spark.sql.unionOutputPartitioning": "false",
 }

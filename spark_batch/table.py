@@ -107,11 +107,14 @@ class Table:
         """The rows of these files, with `day`."""
         if not files:
             return typed_frame(spark, [], on_disk(self.schema))
-        paths = [str(self.folder / file.path) for file in files]
-        rows = spark.read.schema(self.schema).parquet(*paths)
+        rows = spark.read.schema(self.schema).parquet(*map(str, self.paths(files)))
         time_column = "result_time" if "result_time" in self.schema.fieldNames() else "start"
         whole = rows.coalesce(1) if is_in_one_part(spark) else rows
         return whole.withColumn("day", F.to_date(time_column))
+
+    def paths(self, files: Sequence[DataFile]) -> list[Path]:
+        """Where files lie."""
+        return [self.folder / file.path for file in files]
 
     def run_folder(self, run: str) -> Path:
         """Where a run writes; nothing there is visible before `commit`."""

@@ -20,13 +20,14 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse, serialize
 from gateway.errors import StorageError
 from gateway.journal.event_position import EventPosition
 from gateway.journal.record import Fields, encode_fields, read_fields
-from gateway.journal.segment import Segment, cut_torn_lines, sync_folder
+from gateway.journal.segment import Segment, cut_torn_lines, seek_behind, sync_folder
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 
 log = logging.getLogger(__name__)
 
 _SCHEMA = "events-1"
 _NAME = re.compile(r"([0-9]{1,12})-([0-9]{1,18})\.([0-9]{1,18})\.jsonl")
+_HEADER = b'{"schema"'
 _PARTS = 16
 """The log is in so many segments, so that as much of it goes at once."""
 
@@ -127,6 +128,14 @@ class EventLog:
             raise self._broken(error) from error
         self.appended += self._segment.size - self._last_size
 
+    def begin_at(self, start: EventPosition) -> None:
+        """Go on behind a position that is behind all others. Raises StorageError."""
+        try:
+            self._segment.close()
+            self._begin(start)
+        except OSError as error:
+            raise self._broken(error) from error
+
     def take_back(self) -> None:
         """Forget what was appended last: the store did not take it. Raises StorageError."""
         self.appended -= self._segment.size - self._last_size
@@ -140,12 +149,15 @@ class EventLog:
         self._segment.close()
 
     def after(self, position: EventPosition, until: EventPosition) -> Iterator[LoggedEvent]:
-        """The events behind a position up to another, oldest first; what is gone is passed over."""
+        """The events behind a position up to another, oldest first; what is gone is passed over.
+
+        Linear in these.
+        """
         paths = self._paths()
         for path, following in zip(paths, [*paths[1:], None], strict=True):
             if following is not None and _begins(following) <= position:
                 continue
-            for event in _read(path):
+            for event in _read(path, position):
                 if event.position > until:
                     return
                 if event.position > position:
@@ -219,17 +231,20 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(path: Path, behind: EventPosition | None = None) -> Iterator[bytes]:
+    """The whole lines, of those in order at least all that are behind a position."""
     try:
         with path.open("rb") as lines:
+            if behind is not None:
+                seek_behind(lines, lambda line: _is_up_to(line, behind))
             yield from (line for line in lines if line.endswith(b"\n"))
     except FileNotFoundError:  # it has become too old meanwhile
         return
 
 
-def _read(path: Path) -> Iterator[LoggedEvent]:
-    for line in _lines(path):
-        if line.startswith(b'{"schema"'):
+def _read(path: Path, behind: EventPosition | None = None) -> Iterator[LoggedEvent]:
+    for line in _lines(path, behind):
+        if line.startswith(_HEADER):
             continue
         try:
             yield LoggedEvent.decode(line)
@@ -239,9 +254,14 @@ def _read(path: Path) -> Iterator[LoggedEvent]:
 
 def _is_kept(line: bytes, recorded: EventPosition) -> bool:
     """Whether the store has what a line says; the header stays."""
-    if line.startswith(b'{"schema"'):
-        return True
+    return line.startswith(_HEADER) or _is_up_to(line, recorded) is True
+
+
+def _is_up_to(line: bytes, position: EventPosition) -> bool | None:
+    """Whether a line is an event up to a position; None where it is no event."""
+    if line.startswith(_HEADER):
+        return None
     try:
-        return EventPosition.parse(str(read_fields(line).get("p"))) <= recorded
+        return EventPosition.parse(str(read_fields(line).get("p"))) <= position
     except ValueError:
-        return False
+        return None

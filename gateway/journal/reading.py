@@ -27,12 +27,15 @@ def segments(folder: Path) -> list[Located]:
 
 
 def records_after(found: list[Located], position: Position | None) -> Iterator[Record]:
-    """The observations behind a position (None: all), oldest first."""
+    """The observations behind a position (None: all), oldest first.
+
+    Linear in these, and in the sealed segment that the first one is in.
+    """
     for index, (_, path) in enumerate(found):
         following = found[index + 1][0] if index + 1 < len(found) else None
         if position is not None and following is not None and following <= position:
             continue
-        for record in read_segment(path):
+        for record in read_segment(path, position):
             if position is None or record.position > position:
                 position = record.position
                 yield record

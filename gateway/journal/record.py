@@ -5,7 +5,8 @@ what each member of a line means; lines of journals before schema 1.0 have ISO t
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from sys import intern
 from typing import Self
@@ -42,22 +43,35 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose journal it is: the gateway's id, and what the IRIs that it mints begin with."""
+    """Whose journal it is: the gateway's id, and what the IRIs that it mints begin with.
+
+    `labels` are what some IRIs are called.
+    """
 
     gateway: str = "gateway"
     base_iri: str = "https://sosa-gateway.example/id/"
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def header(self, epoch: int, first: int) -> bytes:
         """The first line of a segment."""
-        return encode_fields(
-            {
-                "schema": SCHEMA,
-                "gateway": self.gateway,
-                "base": self.base_iri,
-                "epoch": epoch,
-                "first": first,
-            }
-        )
+        fields: Fields = {
+            "schema": SCHEMA,
+            "gateway": self.gateway,
+            "base": self.base_iri,
+            "epoch": epoch,
+            "first": first,
+        }
+        if self.labels:
+            fields["labels"] = self.labels
+        return encode_fields(fields)
+
+    @classmethod
+    def of_header(cls, line: bytes) -> Self:
+        """Whose lines follow a header; raises ValueError, KeyError."""
+        fields = read_fields(line)
+        labels = fields.get("labels")
+        told = labels if isinstance(labels, dict) else {}
+        return cls(str(fields["gateway"]), str(fields["base"]), told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,8 +150,7 @@ def _origin_of(raw: Path) -> Origin | None:
     """Whose lines they are, though the gateway be called something else by now."""
     with raw.open("rb") as lines:
         try:
-            header = json.loads(lines.readline())
-            return Origin(str(header["gateway"]), str(header["base"]))
+            return Origin.of_header(lines.readline())
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -8,12 +8,13 @@ import gzip
 import logging
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from errno import ENOSPC
 from pathlib import Path
+from typing import BinaryIO
 
 from gateway.journal.names import SEALED, SegmentName, raw_start
-from gateway.journal.record import Record, is_observation
+from gateway.journal.record import Position, Record, is_observation
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +27,13 @@ class Segment:
         self.records = 0
         self.size = 0
         self.is_broken = False
-        self._header = header
+        self.header = header
         self._file = path.open("ab", buffering=0)
         sync_folder(path.parent)
 
     def write(self, lines: list[bytes], *, fsync: bool) -> int:
         """Append whole lines; tells the bytes. Raises OSError and leaves the file as it was."""
-        data = b"".join([self._header, *lines] if self.size == 0 else lines)
+        data = b"".join([self.header, *lines] if self.size == 0 else lines)
         try:
             written = self._file.write(data)
             if written != len(data):
@@ -72,15 +73,61 @@ class Segment:
             self.path.unlink(missing_ok=True)
 
 
-def read_segment(path: Path) -> Iterator[Record]:
-    """The observations of a segment, raw or sealed; a line that is not whole is passed over."""
+def read_segment(path: Path, behind: Position | None = None) -> Iterator[Record]:
+    """The observations of a segment, raw or sealed; a line that is not whole is passed over.
+
+    Of a raw one those up to a position are passed over unread. Linear in the others.
+    """
     if path.name.endswith(SEALED):
         epoch = SegmentName.parse(path.name).start.epoch
         with gzip.open(path, "rb") as lines:
             yield from _records(epoch, _undamaged(path, iter(lines)))
     else:
         with path.open("rb") as lines:
-            yield from _records(raw_start(path).epoch, iter(lines))
+            epoch = raw_start(path).epoch
+            if behind is not None:
+                seek_behind(lines, lambda line: _is_before(epoch, line, behind))
+            yield from _records(epoch, iter(lines))
+
+
+def _is_before(epoch: int, line: bytes, behind: Position) -> bool | None:
+    """Whether a line is an observation up to a position; None where it is no observation."""
+    record = next(_records(epoch, iter((line,))), None)
+    return None if record is None else record.position <= behind
+
+
+def seek_behind(file: BinaryIO, is_before: Callable[[bytes], bool | None]) -> None:
+    """Go to where those lines end that are before a place, in a file whose lines are in order.
+
+    A line of which None is said has no place: the next one counts that has. Reads so many lines
+    as the logarithm of the size, and those without a place that are met.
+    """
+    low, high = 0, file.seek(0, os.SEEK_END)
+    while low < high:
+        middle = (low + high) // 2
+        end = _end_of_line_before(file, middle, is_before)
+        if end is None:
+            high = middle
+        else:
+            low = end
+    file.seek(low)
+
+
+def _end_of_line_before(
+    file: BinaryIO, start: int, is_before: Callable[[bytes], bool | None]
+) -> int | None:
+    """Where the first line ends that begins at `start` or later and has a place, if that is before.
+
+    One that is not whole is the last, and nothing is known of it.
+    """
+    file.seek(max(0, start - 1))
+    if start:
+        file.readline()
+    while (line := file.readline()).endswith(b"\n"):
+        known = is_before(line)
+        if known is not None:
+            return file.tell() if known else None
+    return None
 
 
 def _records(epoch: int, lines: Iterator[bytes]) -> Iterator[Record]:

@@ -14,11 +14,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from gateway.errors import StorageError
+from gateway.journal.labels import Labels
 from gateway.journal.limits import JournalLimits
 from gateway.journal.lineage import begin_lineage
 from gateway.journal.manifest import Manifest
@@ -57,6 +59,7 @@ class Journal:
         self.records = self.syncs = self.writes = self.written_bytes = 0
         self.actuations = self.actuations_dropped = self.sealings = 0
         self.alarm = ""
+        self.labels = Labels()
         self.attention = threading.Event()
         self._lock = threading.Lock()
         self._pending: list[bytes] = []
@@ -79,13 +82,16 @@ class Journal:
             raise broken(folder, error) from error
 
     def begin_after(self, epoch: int) -> None:
-        """Have a later epoch than one that the store knows; before the first position is given.
+        """Have a later epoch than one that is known, in which positions begin anew.
 
-        It matters where the journal was lost and the clock is behind.
+        It matters where the journal was lost and the clock is behind. For the thread that appends,
+        while nothing that has a position waits to be written. Raises StorageError.
         """
-        if epoch >= self.epoch:
-            self.epoch = epoch + 1
-            self._guarded(self._rotate)
+        with self._lock:
+            if epoch >= self.epoch:
+                self.epoch = epoch + 1
+                self._sequence = self._appended = self._written = 0
+                self._guarded(self._rotate)
 
     def next_position(self) -> Position:
         """The identity of the next observation."""
@@ -194,9 +200,13 @@ class Journal:
 
     def _begin(self) -> Segment:
         """A new raw segment; its name has the first sequence that will be in it."""
-        first = self._written + 1
         self._begun_at = time.monotonic()
-        return Segment(self._next_path(), self.origin.header(self.epoch, first))
+        return Segment(self._next_path(), b"")
+
+    def _header(self) -> bytes:
+        """The first line of the raw segment that begins now: things are called as they are now."""
+        origin = replace(self.origin, labels=self.labels.next_ones())
+        return origin.header(self.epoch, self._written + 1)
 
     def _next_path(self) -> Path:
         return raw_path(self.folder, Position(self.epoch, self._written + 1))
@@ -214,10 +224,12 @@ class Journal:
         )
         if segment.is_broken or is_full:
             self._rotate()
-        if not self._segment.records:
+            segment = self._segment
+        if not segment.records:
             self._begun_at = time.monotonic()
+            segment.header = self._header()
         at_once = limits.fsync and limits.fsync_interval_s <= 0
-        count = self._segment.write(lines, fsync=at_once)
+        count = segment.write(lines, fsync=at_once)
         self.space.wrote(count)
         self.written_bytes += count
         self.writes += 1

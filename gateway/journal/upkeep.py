@@ -1,4 +1,4 @@
-"""Upkeep of the journal beside ingest: sealing, making room, postponed fsyncs.
+"""Upkeep of the journal beside ingest: sealing, making room, postponed fsyncs, labels.
 
 A thread of low priority on any core does it. zlib and SHA-256 let go of the interpreter, so
 compressing does not hold up who appends.
@@ -8,11 +8,12 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from gateway.errors import StorageError
+from gateway.errors import GatewayError
 from gateway.journal.spool import Journal
 from gateway.runtime.process import every_core
 from gateway.runtime.pulse import Pulse
@@ -20,6 +21,7 @@ from gateway.runtime.pulse import Pulse
 log = logging.getLogger(__name__)
 
 _TICK_S = 1.0
+_LABELS_S = 60.0
 _NICE = 10
 
 
@@ -32,6 +34,7 @@ class Upkeep:
         self._tick_s = min(tick_s, interval) if interval > 0 else tick_s
         self._stopping = threading.Event()
         self._failed: dict[str, str] = {}
+        self._asked_at = -_LABELS_S
         self._threads = [
             threading.Thread(target=run, name=f"journal-{name}", daemon=True)
             for name, run in (("settle", self._settle), ("upkeep", self._tidy))
@@ -72,9 +75,16 @@ class Upkeep:
             attention.clear()
             if self._stopping.is_set():
                 return
+            self._try("labels", self._ask_labels)
             is_well = self._try("seal", self._journal.seal)
             if not (self._try("room", self._journal.make_room) and is_well):
                 self._stopping.wait(self._tick_s)
+
+    def _ask_labels(self) -> None:
+        now = time.monotonic()
+        if now - self._asked_at >= _LABELS_S:
+            self._asked_at = now
+            self._journal.labels.ask()
 
     def _try(self, name: str, work: Callable[[], object]) -> bool:
         """Whether it was done; a failure is logged once, until it is another one."""
@@ -84,7 +94,7 @@ class Upkeep:
             work()
             self._failed.pop(name, None)
             return True
-        except StorageError as error:
+        except GatewayError as error:
             if self._failed.get(name) != str(error):
                 log.error("journal_upkeep_failed", extra={"reason": str(error)})
             self._failed[name] = str(error)

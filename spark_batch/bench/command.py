@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 from spark_batch.bench.run_way import WAYS
 from spark_batch.errors import ArchiveError
@@ -33,17 +34,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N,…",
         help="Spark alone, with so many gateways and as many observations in all",
     )
+    text = "a day of one gateway by `run` and by its three jobs, so often in turns"
+    parser.add_argument("--days", type=_times, default=0, metavar="N", help=text)
+    text = "make an archive of a year of one gateway there, and measure nothing"
+    parser.add_argument("--year", type=Path, metavar="FOLDER", help=text)
 
 
-def run(
-    sizes: tuple[int, ...], ways: tuple[str, ...], gateways: Sequence[int], tell: Progress
-) -> Summary:
-    """Measure one size after the other; raises ArchiveError where engines made different rows.
+def run(options: argparse.Namespace, tell: Progress) -> Summary:
+    """Measure what the options say; raises ArchiveError where engines made different rows.
 
-    With `gateways`: each number of them with the first size, and no other engine.
+    With `gateways`, `days` or `year`: with the first size, and no other engine.
     """
-    if gateways:
-        return _growth(sizes[0], gateways, tell)
+    size = options.observations[0]
+    if options.gateways:
+        return _growth(size, options.gateways, tell)
+    if options.days:
+        return _days(size, options.days, tell)
+    if options.year is not None:
+        return _year(size, options.year, tell)
+    return _sizes_compared(options.observations, options.ways, tell)
+
+
+def _sizes_compared(sizes: tuple[int, ...], ways: tuple[str, ...], tell: Progress) -> Summary:
     for way in {*ways, "DuckDB"} & set(_NEEDED):
         if find_spec(_NEEDED[way]) is None:
             raise ArchiveError(f"the benchmark needs {way}", f"pip install {_NEEDED[way]}")
@@ -76,6 +88,33 @@ def _growth(size: int, gateways: Sequence[int], tell: Progress) -> Summary:
     summary = Summary("bench", rows_in=size * len(found), rows_out=size * len(found))
     summary.details = {"growth": [asdict(each) for each in found]}
     return summary
+
+
+def _days(size: int, times: int, tell: Progress) -> Summary:
+    from spark_batch.bench.day import days, to_text  # noqa: PLC0415 - as above
+
+    found = []
+    for day in days(size, times, tell):
+        found.append(day)
+        for line in to_text(day):
+            tell(line)
+    rows = sum(day.first.rows + day.second.rows for day in found)
+    summary = Summary("bench", rows_in=rows, rows_out=rows)
+    summary.details = {"days": [asdict(day) for day in found]}
+    return summary
+
+
+def _year(size: int, folder: Path, tell: Progress) -> Summary:
+    from spark_batch.bench.year import make_year  # noqa: PLC0415 - as above
+
+    rows = make_year(size, folder, tell)
+    return Summary("bench", rows_in=rows, rows_out=rows, details={"archive": str(folder)})
+
+
+def _times(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _gateways(text: str) -> tuple[int, ...]:

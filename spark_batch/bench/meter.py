@@ -7,11 +7,11 @@ leaves it out. The command gets a session of its own, whose processes are looked
 import os
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _EVERY_S = 0.05
@@ -61,22 +61,52 @@ def resident_pages(seen: Mapping[int, tuple[int, int, int]]) -> int:
     return sum(pages for parent, size, pages in seen.values() if sizes.get(parent) != size)
 
 
+class Running:
+    """A command in a session of its own; leaving the context ends what is left of it."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], output: IO[bytes]
+    ) -> None:
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+        self._meter = Meter(self._process.pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, 9)
+        self._process.wait()
+
+    def until(self, is_done: Callable[[], bool]) -> bool:
+        """Wait until something is so; False where the command ended before."""
+        while self._process.poll() is None:
+            self._meter.look()
+            if is_done():
+                return True
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_EVERY_S)
+        return False
+
+    @property
+    def code(self) -> int:
+        """How it ended."""
+        return self._process.returncode
+
+    @property
+    def cost(self) -> Cost:
+        """What it cost until now."""
+        meter = self._meter
+        return Cost(time.monotonic() - self._started, meter.cpu_s, meter.peak_bytes)
+
+
 def measured(
     command: Sequence[str], environment: Mapping[str, str], output: IO[bytes]
 ) -> tuple[int, Cost]:
     """Run a command to its end; its exit code and what it cost."""
-    started = time.monotonic()
-    process = subprocess.Popen(
-        command, env=environment, stdout=output, stderr=output, start_new_session=True
-    )
-    meter = Meter(process.pid)
-    try:
-        while process.poll() is None:
-            meter.look()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_EVERY_S)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
-        process.wait()
-    return process.returncode, Cost(time.monotonic() - started, meter.cpu_s, meter.peak_bytes)
+    with Running(command, environment, output) as running:
+        running.until(lambda: False)
+        return running.code, running.cost

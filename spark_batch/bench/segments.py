@@ -1,8 +1,9 @@
 """Segments for a benchmark: typical readings of many gateways, written as fast as gzip can.
 
 `tools.fleet` knows the truth about every fault and takes its time for it. Here are only readings of
-three kinds (a temperature, a contact, a counter) every 30 s, no two alike, and at every third seam
-of two segments one that overlaps both by a tenth, so that there is something to be left out.
+three kinds (a temperature, a contact, a counter), every 30 s if not told otherwise, no two alike,
+and at every third seam of two segments one that overlaps both by a tenth, so that there is
+something to be left out.
 """
 
 import gzip
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -22,11 +24,12 @@ from spark_batch.tools.fleet import BASE, UNIT, XSD
 
 START = date(2026, 9, 1)
 _START_US = 1_788_220_800_000_000
-_INTERVAL_US = 30_000_000
+_INTERVAL_S = 30
 _SENSORS = 20
 _LINES = 100_000
 _SEAM = 3
-_A_DAY = _SENSORS * 86_400_000_000 // _INTERVAL_US
+_A_DAY = _SENSORS * 86_400 // _INTERVAL_S
+_YEAR_S = 365 * 86_400
 _KINDS = (
     ("temperature", f'","d":"{XSD}decimal","u":"{UNIT}DEG_C"'),
     ("open", f'","d":"{XSD}boolean"'),
@@ -41,6 +44,13 @@ class Load:
     observations: int
     days: int = 3
     gateways: int | None = None
+    interval_s: int = _INTERVAL_S
+
+    @classmethod
+    def of_a_year(cls, observations: int) -> Self:
+        """About so many of one gateway, over a year at most."""
+        interval_s = max(1, _YEAR_S * _SENSORS // observations)
+        return cls(observations, gateways=1, interval_s=interval_s)
 
     def write(self, landing: Path) -> None:
         """Every segment; one process for each core."""
@@ -48,15 +58,18 @@ class Load:
         gateways = self.gateways or usual
         each = [(self.observations + number) // gateways for number in range(gateways)]
         lines = min(_LINES, self.observations // 20)
+        write = partial(_write_gateway, landing, lines, self.interval_s)
         with ProcessPoolExecutor(os.cpu_count()) as pool:
-            for _ in pool.map(partial(_write_gateway, landing, lines), range(gateways), each):
+            for _ in pool.map(write, range(gateways), each):
                 pass
 
 
-def _write_gateway(landing: Path, size: int, number: int, observations: int) -> None:
+def _write_gateway(
+    landing: Path, size: int, interval_s: int, number: int, observations: int
+) -> None:
     gateway, epoch = f"gw-{number:04d}", _START_US // 1_000_000 + number
     lines: list[str] = []
-    for part, following in enumerate(_segments(number, observations, size)):
+    for part, following in enumerate(_segments(number, observations, size, interval_s)):
         first, tenth = part * size + 1, size // 10
         if lines and (number + part) % _SEAM == 0:
             _seal(landing, gateway, epoch, first - tenth, lines[-tenth:] + following[:tenth])
@@ -64,14 +77,15 @@ def _write_gateway(landing: Path, size: int, number: int, observations: int) -> 
         _seal(landing, gateway, epoch, first, lines)
 
 
-def _segments(number: int, observations: int, most: int) -> Iterator[list[str]]:
+def _segments(number: int, observations: int, most: int, interval_s: int) -> Iterator[list[str]]:
     chance = np.random.default_rng(number)
     heads = [_head(number, sensor) for sensor in range(_SENSORS)]
     counts = [0] * _SENSORS
     for start in range(0, observations, most):
         size = min(most, observations - start)
         index = np.arange(start, start + size)
-        t = _START_US + index // _SENSORS * _INTERVAL_US + chance.integers(0, 1_000_000, size)
+        t = _START_US + index // _SENSORS * (interval_s * 1_000_000)
+        t += chance.integers(0, 1_000_000, size)
         told = t + chance.integers(20_000, 3_000_000, size)
         warm, step = chance.normal(21, 2, size), chance.integers(0, 50, size)
         columns = (index + 1, index % _SENSORS, t, told, warm, step)

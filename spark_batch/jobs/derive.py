@@ -6,7 +6,6 @@ of these days are swapped in one commit under the transaction ("rollup", batch).
 """
 
 import uuid
-from collections.abc import Iterable
 from datetime import date, timedelta
 
 import pyarrow as pa
@@ -17,9 +16,11 @@ from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import read_json, write_json
 from spark_batch.frames import by_day, frame_of
+from spark_batch.schema import ROLLUP
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
-from spark_batch.transforms.rollup import rollup
+from spark_batch.transforms.rollup import RESULT, has_text, rollup
+from spark_batch.transforms.streams import Flagged, streams_of
 
 DAY = timedelta(days=1)
 Dirty = frozenset[tuple[str, date]]
@@ -78,24 +79,23 @@ class Rollup:
 
     def _recompute(self, dirty: Dirty, batch: int) -> int:
         days, table = {day for _, day in dirty}, self._archive.rollup
-        read = sum(file.rows for file in self._archive.observations.files(days))
-        spark = self._sessions(read)
+        files = self._archive.observations.files(days | {day - DAY for day in days})
+        count = sum(file.rows for file in files)
+        spark = self._sessions(count)
         self._progress(f"rollup of {len(dirty)} days of gateways, up to batch {batch}")
-        wanted = _pairs(spark, dirty)
-        needed = _pairs(spark, dirty | {(gateway, day - DAY) for gateway, day in dirty})
-        rows = self._archive.observations.read(spark, days | {day - DAY for day in days})
-        rows = rows.join(F.broadcast(needed), ["gateway", "day"], "left_semi")
-        fresh = rollup(rows, self._hold_s)
-        fresh = fresh.join(F.broadcast(wanted), ["gateway", "day"], "left_semi")
-        replaced = table.files(days)
+        replaced, needed = table.files(days), F.broadcast(_needed(spark, dirty))
+        rows = self._archive.observations.frame(spark, files).join(needed, ["gateway", "day"])
+        flagged = Flagged(self._archive.observations.paths(files), RESULT, has_text)
+        streams = streams_of(spark, flagged, table.paths(replaced))
+        fresh = streams.named(rollup(rows, streams, self._hold_s, count))
         if replaced:
-            old = table.frame(spark, replaced)
-            kept = old.join(F.broadcast(wanted), ["gateway", "day"], "left_anti")
-            fresh = fresh.unionByName(kept)
+            wanted = needed.where("is_wanted")
+            kept = table.frame(spark, replaced).join(wanted, ["gateway", "day"], "left_anti")
+            fresh = fresh.unionByName(streams.named(streams.numbered(kept)))
         run = f"rollup{batch:09d}-{uuid.uuid4().hex[:12]}"
         table.discard_runs(f"rollup{batch:09d}")
-        order = ("day", "grain", "gateway", "sensor", "property", "feature", "unit", "start")
-        table.write(by_day(fresh).sortWithinPartitions(*order), run)
+        placed = by_day(fresh).sortWithinPartitions("day", "grain", *streams.order, "start")
+        table.write(placed.select(*ROLLUP.fieldNames(), "day"), run)
         table.commit("rollup", batch, run, replaced)
         return sum(file.rows for file in table.files(days))
 
@@ -110,5 +110,10 @@ class Rollup:
             )
 
 
-def _pairs(spark: SparkSession, pairs: Iterable[tuple[str, date]]) -> DataFrame:
-    return frame_of(spark, sorted(pairs), {"gateway": pa.string(), "day": pa.date32()})
+def _needed(spark: SparkSession, dirty: Dirty) -> DataFrame:
+    """Days of gateways that are computed (`is_wanted`), and those that only carry a value in."""
+    before = {(gateway, day - DAY) for gateway, day in dirty}
+    rows = [(*each, each in dirty) for each in sorted(dirty | before)]
+    return frame_of(
+        spark, rows, {"gateway": pa.string(), "day": pa.date32(), "is_wanted": pa.bool_()}
+    )

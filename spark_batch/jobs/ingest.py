@@ -80,6 +80,7 @@ class Ingest:
         ledger = self._archive.plans.ledger(number - 1)
         found = survey(self._landing, ledger, self._archive.quarantine)
         self._quarantine([(each.place, fault) for each, fault in found.faults])
+        self._archive.labels.take(found.good)
         plan = make_plan(number, ledger, found.good, found.repeated, found.gaps)
         self._progress(
             f"{len(plan.segments)} new segments with {plan.new_lines} new lines, "

@@ -4,9 +4,13 @@ A run looks at the days from `since` on, and replaces what earlier runs found th
 """
 
 import uuid
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -18,6 +22,7 @@ from spark_batch.names import Names
 from spark_batch.schema import FINDINGS, STREAM, on_disk
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
+from spark_batch.table import DataFile
 from spark_batch.transforms import quality
 
 
@@ -45,13 +50,17 @@ class Quality:
         labels: Path | None = None,
         dry_run: bool = False,
     ) -> Summary:
-        """Judge every stream; idempotent. The report has the names of `labels`, a Turtle file."""
+        """Judge every stream; idempotent.
+
+        The report calls things as their gateways do, or as `labels` does, a Turtle file.
+        """
         self._archive.must_exist()
         table = self._archive.quality
         with self._archive.lock(table, "quality"):
             judged = self._seen(since)
             files = [file for file in self._archive.observations.files() if file.day >= since]
-            names = Names() if labels is None else Names.read(labels)
+            given = {} if labels is None else Names.read(labels).labels
+            names = Names({**self._archive.labels.known(), **given})
             summary = Summary("quality", "done" if files else "idle", self._archive.committed)
             summary.rows_in = sum(file.rows for file in files)
             if dry_run:
@@ -60,7 +69,7 @@ class Quality:
                 table.create()
                 with told(self._archive.folder):
                     spark = self._sessions(summary.rows_in)
-                    with interpreted(spark):
+                    with interpreted(spark, summary.rows_in):
                         self._judge(spark, {file.day for file in files}, summary, (report, names))
                 write_json(self._judged, judged)
         return summary
@@ -86,16 +95,17 @@ class Quality:
         seen = quality.prepared(self._archive.observations.read(spark, days)).cache()
         known = quality.streams(seen, self._limits).cache()
         try:
-            found = quality.findings(seen, known, self._limits)
+            there = quality.facts(known)
+            found = quality.findings(seen, known, there, self._limits)
             found = found.unionAll(self._missing(spark, days))
-            summary.rows_out = self._replace(found, min(days))
-            newest = self._archive.quality.read(spark).where(F.col("day") >= F.lit(min(days)))
-            counts = newest.groupBy("check").count().orderBy("check").collect()
-            checks = {str(row[0]): int(row[1]) for row in counts}
-            summary.details = {"streams": known.count(), "findings": checks}
+            written = self._replace(found, min(days))
+            summary.rows_out = sum(file.rows for file in written)
+            checks = _counts(self._archive.quality.paths(written))
+            summary.details = {"streams": there.streams, "findings": checks}
             if report is not None:
+                newest = self._archive.quality.frame(spark, written)
                 files = self._archive.observations.files(days)
-                page = make_report(files, seen, known, newest, checks, names=names)
+                page = make_report(files, seen, known, newest, (there, checks), names=names)
                 write_whole(report, page.html())
                 summary.details["report"] = str(report)
         finally:
@@ -118,8 +128,8 @@ class Quality:
         frame = typed_frame(spark, rows, schema)
         return frame.select(*FINDINGS.fieldNames(), "day")
 
-    def _replace(self, found: DataFrame, since: date) -> int:
-        """Swap the findings from a day on."""
+    def _replace(self, found: DataFrame, since: date) -> list[DataFile]:
+        """Swap the findings from a day on; gives the files that have them then."""
         table = self._archive.quality
         number = table.version("quality") + 1
         run = f"quality{number:06d}-{uuid.uuid4().hex[:12]}"
@@ -129,7 +139,18 @@ class Quality:
         table.write(by_day(kept).sortWithinPartitions("day", "check", *STREAM), run)
         replaced = [file for file in table.files() if file.day >= since]
         table.commit("quality", number, run, replaced)
-        return sum(file.rows for file in table.files() if file.day >= since)
+        return [file for file in table.files() if file.day >= since]
+
+
+def _counts(paths: Sequence[Path]) -> dict[str, int]:
+    """How many findings of each check there are in these files."""
+    counts = Counter[str]()
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=["check"]):
+                for each in pc.value_counts(batch.column("check")).to_pylist():
+                    counts[each["values"]] += each["counts"]
+    return dict(sorted(counts.items()))
 
 
 def _lost(check: str, gateway: str, at: datetime, amount: int, detail: str) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ from spark_batch.report import Report, Section
 from spark_batch.schema import STREAM
 from spark_batch.table import DataFile
 from spark_batch.transforms import quality
+from spark_batch.transforms.quality import Facts
 
 _SECTIONS = 100
 _TOLD = 12
@@ -30,18 +31,19 @@ def make_report(
     seen: DataFrame,
     known: DataFrame,
     found: DataFrame,
-    checks: Mapping[str, int],
+    told: tuple[Facts, Mapping[str, int]],
     *,
     names: Names,
 ) -> Report:
-    """The report on these files, their prepared rows, streams and findings."""
+    """The report on these files, their prepared rows, streams and findings; `told` counts these."""
+    there, checks = told
     days = Counter[str]()
     for file in files:
         days[file.day.isoformat()] += file.rows
-    figures, streams = _figures(seen, known, days.total())
+    figures = _figures(seen, there, days.total())
     chosen = _chosen(known, found)
     sections = [*_of_gateways(found, names), *_of_streams(seen, chosen, names)]
-    left_out = streams - len(chosen)
+    left_out = there.streams - len(chosen)
     return Report(
         "Quality of the archive",
         datetime.now(UTC),
@@ -53,18 +55,15 @@ def make_report(
     )
 
 
-def _figures(seen: DataFrame, known: DataFrame, rows: int) -> tuple[dict[str, str], int]:
-    """And how many streams there are."""
+def _figures(seen: DataFrame, there: Facts, rows: int) -> dict[str, str]:
     delays = seen.agg(F.percentile_approx(F.col("delay_us") / 1e6, [0.5, 0.99])).collect()[0][0]
     half, most = delays or (0.0, 0.0)
-    streams = known.agg(F.count_distinct("gateway"), F.count(F.lit(1))).collect()[0]
-    figures = {
-        "gateways": str(streams[0]),
-        "streams": str(streams[1]),
+    return {
+        "gateways": str(there.gateways),
+        "streams": str(there.streams),
         "observations and actuations": str(rows),
         "delay to the gateway": f"{half:.2f} s (median), {most:.2f} s (99 %)",
     }
-    return figures, int(streams[1])
 
 
 def _chosen(known: DataFrame, found: DataFrame) -> list[Row]:

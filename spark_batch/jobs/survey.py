@@ -73,7 +73,7 @@ def _look(
             header, sha256 = check(segment, file)
             if quarantine.has(sha256, found.name):
                 return None  # well sealed and wrong inside, as an earlier run found
-            return Checked(segment, found.place, header.minor, header.base)
+            return Checked(segment, found.place, header.minor, header.base, header.labels)
     except Fault as fault:
         return fault
     except FileNotFoundError:

@@ -29,8 +29,9 @@ from spark_batch.transforms.rollup import value
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _SENSOR = STREAM[:2]
-_ORDER = ("result_time", "epoch", "sequence")
+_ORDER = ("us", "epoch", "sequence")
 _COUNTED = ("result_time", "device_sequence")
+_USUAL = ("usual_us", "usual_step", "runs", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +48,45 @@ class Limits:
 
 
 def prepared(rows: DataFrame) -> DataFrame:
-    """Observations beside their neighbours of the stream: what every check reads."""
+    """What every check reads of observations and of their neighbours in the stream, and no more.
+
+    `run` numbers the stretches of a stream in which one number stays.
+    """
     order = Window.partitionBy(*STREAM).orderBy(*_ORDER)
-    here = rows.where("kind = 'observation'").withColumns(
-        {"us": F.unix_micros("result_time"), "value": value()}
+    here = rows.where("kind = 'observation'").select(
+        *STREAM,
+        *("epoch", "sequence", "device_clock", "delay_us"),
+        F.unix_micros("result_time").alias("us"),
+        F.unix_micros("suspect_time").alias("suspect_us"),
+        value().alias("value"),
+        (F.col("number").isNotNull() & value().isNotNull()).alias("is_number"),
+        _told().alias("told"),
     )
-    beside = here.withColumns(
-        {
-            "interval": F.col("us") - F.lag("us").over(order),
-            "step": F.col("value") - F.lag("value").over(order),
-            "next_step": F.lead("value").over(order) - F.col("value"),
-            "told": _told(),
-            "told_before": F.lag(_told()).over(order),
-        }
+    beside = here.select(
+        *(name for name in here.columns if name != "told"),
+        (F.col("us") - F.lag("us").over(order)).alias("interval"),
+        (F.col("value") - F.lag("value").over(order)).alias("step"),
+        (F.lead("value").over(order) - F.col("value")).alias("next_step"),
+        "told",
+        F.lag("told").over(order).alias("told_before"),
     )
-    repeated = {"is_repeated": F.expr("told <=> told_before"), "is_revised": _is_revised()}
-    return beside.withColumns(repeated).drop("told", "told_before")
+    changed = F.when(F.col("is_number"), F.coalesce((F.col("step") != 0).cast("int"), F.lit(1)))
+    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    return beside.select(
+        *(name for name in beside.columns if not name.startswith("told")),
+        F.sum(changed).over(so_far).alias("run"),
+        F.expr("told <=> told_before").alias("is_repeated"),
+        _is_revised().alias("is_revised"),
+    )
 
 
 def streams(seen: DataFrame, limits: Limits) -> DataFrame:
     """One row for each stream: how much, from when to when, its usual interval and step."""
     positive = F.when(F.col("interval") > 0, F.col("interval"))
     moved = F.when(F.col("step") != 0, F.abs("step"))
-    figures = seen.groupBy(*STREAM).agg(
-        F.count(F.lit(1)).alias("count"),
+    count = F.count(F.lit(1))
+    return seen.groupBy(*STREAM).agg(
+        count.alias("count"),
         F.min("us").alias("first_us"),
         F.max("us").alias("last_us"),
         F.percentile_approx(positive, 0.5).alias("usual_us"),
@@ -78,21 +94,64 @@ def streams(seen: DataFrame, limits: Limits) -> DataFrame:
         (F.count_if(F.col("step") != 0) + 1).alias("runs"),
         F.min("value").alias("minimum"),
         F.max("value").alias("maximum"),
+        F.count_if("is_repeated").alias("repeated"),
+        F.count_if("is_revised").alias("revised"),
+        F.count("suspect_us").alias("suspect"),
+        F.count_if("device_clock").alias("clocked"),
+        (count >= limits.observations).alias("is_judged"),
     )
-    return figures.withColumn("is_judged", F.col("count") >= limits.observations)
 
 
-def findings(seen: DataFrame, known: DataFrame, limits: Limits) -> DataFrame:
-    """Every finding on `prepared` rows and their `streams`, with `day`."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What all streams together have: a check of what there is none of finds nothing.
+
+    `repeated`, `revised`, `suspect` and `clocked` are observations; `units` is how many units the
+    same names have at most.
+    """
+
+    streams: int
+    gateways: int
+    repeated: int
+    revised: int
+    suspect: int
+    clocked: int
+    units: int
+
+
+def facts(known: DataFrame) -> Facts:
+    """One look at the `streams`."""
+    sums = ("repeated", "revised", "suspect", "clocked")
+    names = known.groupBy(*STREAM[:4]).agg(
+        F.count(F.lit(1)).alias("units"), *(F.sum(name).alias(name) for name in sums)
+    )
+    row = names.agg(
+        F.coalesce(F.sum("units"), F.lit(0)),
+        F.count_distinct("gateway"),
+        *(F.coalesce(F.sum(name), F.lit(0)) for name in sums),
+        F.coalesce(F.max("units"), F.lit(0)),
+    ).collect()[0]
+    return Facts(*map(int, row))
+
+
+def findings(seen: DataFrame, known: DataFrame, there: Facts, limits: Limits) -> DataFrame:
+    """Every finding on `prepared` rows and their `streams`, with `day`; `there` is of these."""
     judged = known.where("is_judged")
-    names = [F.col(name).alias(f"its_{name}") for name in STREAM]
-    usual = judged.select(*names, "usual_us", "usual_step", "runs", "count")
-    placed = seen.join(F.broadcast(usual), same_stream())
-    checks: list[Callable[[DataFrame, Limits], DataFrame]] = [_gaps, _stuck, _spikes]
-    found = [check(placed, limits) for check in checks]
-    found += [_silence(judged, limits), _drift(seen, limits), _jumps(seen)]
-    found += [_duplicates(seen), _revisions(seen), _unit_changes(seen)]
-    return reduce(DataFrame.unionAll, found).withColumn("day", F.to_date("start"))
+    usual = judged.select(*(F.col(name).alias(f"its_{name}") for name in STREAM), *_USUAL)
+    checks = [
+        _beside(seen.join(F.broadcast(usual), same_stream()), limits),
+        _stuck(seen, usual, limits),
+        _silence(judged, limits),
+    ]
+    further: list[tuple[int, Callable[[], DataFrame]]] = [
+        (there.clocked, lambda: _drift(seen, limits)),
+        (there.suspect, lambda: _jumps(seen)),
+        (there.repeated, lambda: _duplicates(seen)),
+        (there.revised, lambda: _revisions(seen)),
+        (there.units - 1, lambda: _unit_changes(seen)),
+    ]
+    checks += [check() for count, check in further if count > 0]
+    return reduce(DataFrame.unionAll, checks).withColumn("day", F.to_date("start"))
 
 
 def same_stream() -> Column:
@@ -128,15 +187,22 @@ def _finding(
     return [told[name].alias(name) for name in FINDINGS.fieldNames()]
 
 
-def _gaps(placed: DataFrame, limits: Limits) -> DataFrame:
+def _beside(placed: DataFrame, limits: Limits) -> DataFrame:
+    """Gaps and spikes: what an observation tells beside its neighbours."""
+    kinds = (_gap(limits), _spike(limits))
+    told = F.array(*(F.when(is_so, F.struct(*finding)) for is_so, finding in kinds))
+    found = placed.where(kinds[0][0] | kinds[1][0]).select(F.explode(told).alias("found"))
+    return found.where("found IS NOT NULL").select("found.*")
+
+
+def _gap(limits: Limits) -> tuple[Column, list[Column]]:
     interval, usual = F.col("interval"), F.col("usual_us")
     detail = F.format_string(
         "%.0f s without an observation, usual are %.1f s", interval / _SECOND, usual / _SECOND
     )
-    before = F.col("us") - interval
-    return placed.where(interval > limits.gap_intervals * usual).select(
-        *_finding("gap", before, F.col("us"), interval / usual - 1, detail)
-    )
+    before, intervals = F.col("us") - interval, interval / usual - 1
+    is_gap = interval > limits.gap_intervals * usual
+    return is_gap, _finding("gap", before, F.col("us"), intervals, detail)
 
 
 def _silence(judged: DataFrame, limits: Limits) -> DataFrame:
@@ -149,36 +215,36 @@ def _silence(judged: DataFrame, limits: Limits) -> DataFrame:
     )
 
 
-def _stuck(placed: DataFrame, limits: Limits) -> DataFrame:
+def _stuck(seen: DataFrame, usual: DataFrame, limits: Limits) -> DataFrame:
     """A stream that never moves is a set point as often as a dead sensor: it is not judged."""
-    order = Window.partitionBy(*STREAM).orderBy(*_ORDER)
-    changed = F.coalesce((F.col("step") != 0).cast("int"), F.lit(1))
-    numbers = placed.where("number IS NOT NULL AND value IS NOT NULL")
-    runs = numbers.withColumn("run", F.sum(changed).over(order))
-    lengths = runs.groupBy(*STREAM, "run", "runs", F.col("count").alias("all")).agg(
-        F.count(F.lit(1)).alias("length"),
-        F.min("us").alias("first"),
-        F.max("us").alias("last"),
-        F.min("value").alias("held"),
+    lengths = (
+        seen.where("is_number")
+        .groupBy(*STREAM, "run")
+        .agg(
+            F.count(F.lit(1)).alias("length"),
+            F.min("us").alias("first"),
+            F.max("us").alias("last"),
+            F.min("value").alias("held"),
+        )
     )
-    usual = F.greatest(
-        F.lit(float(limits.stuck_observations)), limits.stuck_runs * F.col("all") / F.col("runs")
-    )
+    long = lengths.where(F.col("length") >= limits.stuck_observations)
+    placed = long.join(F.broadcast(usual), same_stream())
+    least = limits.stuck_runs * F.col("count") / F.col("runs")
     detail = F.format_string("%d times %s", F.col("length"), F.col("held").cast("string"))
-    return lengths.where((F.col("length") >= usual) & (F.col("runs") > 1)).select(
+    return placed.where((F.col("length") >= least) & (F.col("runs") > 1)).select(
         *_finding("stuck", F.col("first"), F.col("last"), F.col("length"), detail)
     )
 
 
-def _spikes(placed: DataFrame, limits: Limits) -> DataFrame:
+def _spike(limits: Limits) -> tuple[Column, list[Column]]:
     step, following, here = F.col("step"), F.col("next_step"), F.col("value")
     away = F.least(F.abs(step), F.abs(following)) / F.col("usual_step")
     alone = ((step > 0) & (following < 0)) | ((step < 0) & (following > 0))
     beside = (F.round(number, 9) for number in (here - step, here + following))
     texts = [number.cast("string") for number in (here, *beside)]
     detail = F.format_string("%s, beside %s and %s", *texts)
-    far = F.col("number").isNotNull() & alone & (away > limits.spike_steps)
-    return placed.where(far).select(*_finding("spike", F.col("us"), F.col("us"), away, detail))
+    far = F.col("is_number") & alone & (away > limits.spike_steps)
+    return far, _finding("spike", F.col("us"), F.col("us"), away, detail)
 
 
 def _drift(seen: DataFrame, limits: Limits) -> DataFrame:
@@ -208,12 +274,12 @@ def _drift(seen: DataFrame, limits: Limits) -> DataFrame:
 
 
 def _jumps(seen: DataFrame) -> DataFrame:
-    suspect = seen.where("suspect_time IS NOT NULL")
-    days = suspect.groupBy(*_SENSOR, F.to_date("result_time").alias("date")).agg(
+    suspect = seen.where("suspect_us IS NOT NULL")
+    days = suspect.groupBy(*_SENSOR, F.floor(F.col("us") / _DAY)).agg(
         F.count(F.lit(1)).alias("count"),
         F.min("us").alias("first"),
         F.max("us").alias("last"),
-        F.max(F.unix_micros("suspect_time") - F.col("us")).alias("ahead"),
+        F.max(F.col("suspect_us") - F.col("us")).alias("ahead"),
     )
     detail = F.format_string("up to %.0f s ahead", F.col("ahead") / _SECOND)
     return _of_sensors(days).select(

@@ -11,38 +11,64 @@ The rules, which a test recomputes with another engine:
   from zero. The step from the day before belongs to the later observation, older ones to none.
 """
 
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_batch.schema import ROLLUP, STREAM
+from spark_batch.transforms.streams import Streams
 
 GRAINS = {"minute": 60, "hour": 3600, "day": 86_400}
 """The grains with their seconds."""
 
+RESULT = ("kind", "number", "boolean", "text", "geometry", "lexical")
+"""Columns of a result, and whether it is one."""
+
 _SECOND = 1_000_000
-_BUCKET = (*STREAM, "grain", "start_us")
-_STREAM_ORDER = f"OVER (PARTITION BY {', '.join(STREAM)} ORDER BY result_time, epoch, sequence)"
+_TEXTS = ("text", "geometry", "lexical")
 
 
-def rollup(rows: DataFrame, hold_s: int) -> DataFrame:
-    """The buckets that rows of the archive fall into; needs the day before for what is carried in.
+def has_text(batch: pa.RecordBatch) -> pa.BooleanArray | None:
+    """Which rows of a batch of `RESULT` have a result that is told as a text; None: no row."""
+    there = [batch.column(name) for name in _TEXTS]
+    if all(each.null_count == len(each) for each in there):
+        return None
+    number, boolean = batch.column("number"), batch.column("boolean")
+    is_valued = pc.if_else(number.is_valid(), pc.is_finite(number), boolean.is_valid())
+    is_told = reduce(pc.or_, [each.is_valid() for each in there])
+    is_seen = pc.equal(batch.column("kind"), "observation")
+    return reduce(pc.and_, [is_seen, is_told, pc.invert(is_valued)])
 
-    `hold_s` is at most a day.
+
+def rollup(rows: DataFrame, streams: Streams, hold_s: int, count: int) -> DataFrame:
+    """The buckets that rows of the archive fall into where these are wanted (`is_wanted`).
+
+    The rows of the day before are needed too, for what is carried in.
+    `streams` are those of the `count` rows, flagged where one `has_text`; `hold_s` is at most a
+    day. A text among the figures has rows sorted by bucket instead of hashed, so it is only there
+    where a stream has any.
     """
-    seen = rows.where("kind = 'observation'").withColumns(
-        {"us": F.unix_micros("result_time"), "value": value()}
+    seen = streams.numbered(rows.where("kind = 'observation'")).select(
+        *streams.key,
+        *("epoch", "sequence", "is_wanted"),
+        F.unix_micros("result_time").alias("us"),
+        value().alias("value"),
+        F.when(value().isNull(), F.coalesce(*_TEXTS)).alias("text"),
     )
-    buckets = F.inline(F.array(*(_bucket(name, hold_s) for name in GRAINS)))
-    parts = _neighbours(seen).select("*", buckets)
-    figures = parts.groupBy(*_BUCKET).agg(*_figures()).join(_texts(seen), _same_bucket(), "left")
-    return figures.withColumns(
-        {
-            "start": F.timestamp_micros("start_us"),
-            "time_weighted_mean": F.try_divide("integral", "covered_s"),
-        }
-    ).select(*ROLLUP.fieldNames(), F.to_date("start").alias("day"))
+    told, silent = streams.split(seen)
+    parts: list[DataFrame] = []
+    if told is not None:
+        text = F.max_by("text", F.when(F.col("text").isNotNull(), F.col("place")))
+        told = streams.placed(told, count)
+        parts.append(_buckets(told, streams.key, hold_s, text.alias("last_text")))
+    if silent is not None:
+        silent = streams.placed(silent.drop("text"), count)
+        untold = F.lit(None).cast("string")
+        parts.append(_buckets(silent, streams.key, hold_s).withColumn("last_text", untold))
+    return reduce(DataFrame.unionByName, parts)
 
 
 def value() -> Column:
@@ -51,34 +77,42 @@ def value() -> Column:
     return F.when(F.abs(number) < float("inf"), number)
 
 
-def _texts(seen: DataFrame) -> DataFrame:
-    """The last result of each bucket that is no finite number, where there is one.
+def _buckets(seen: DataFrame, key: Sequence[str], hold_s: int, *further: Column) -> DataFrame:
+    """Buckets of streams with this key; `further` is aggregated beside the figures."""
+    lengths = F.array(*(F.lit(seconds * _SECOND) for seconds in GRAINS.values()))
+    wanted = _neighbours(seen, key).where("is_wanted").drop("is_wanted")
+    parts = wanted.select("*", F.explode(lengths).alias("length"))
+    parts = parts.withColumn("start_us", F.col("us") - F.pmod("us", "length"))
+    held = parts.withColumns(_held(F.lit(hold_s * _SECOND)))
+    figures = held.groupBy(*key, "length", "start_us").agg(*_figures(), *further)
+    grain = F.element_at(F.create_map(*_names_of_grains()), F.col("length"))
+    derived = {
+        "grain": grain,
+        "start": F.timestamp_micros("start_us"),
+        "day": F.to_date(F.timestamp_micros("start_us")),
+        "stddev": F.sqrt(F.try_divide("m2", F.col("valued") - 1)),
+        "time_weighted_mean": F.try_divide("integral", "covered_s"),
+        "first_time": F.timestamp_micros("first_us"),
+        "last_time": F.timestamp_micros("last_us"),
+    }
+    unwanted = ("length", "start_us", "valued", "integral", "first_us", "last_us")
+    return figures.withColumns(derived).drop(*unwanted)
 
-    By itself: a text among the figures would have all rows sorted by bucket instead of hashed.
-    """
-    text = F.coalesce("text", "geometry", "lexical")
-    grains = [F.struct(F.lit(g).alias("grain"), _start(g).alias("start_us")) for g in GRAINS]
-    told = seen.where(F.col("value").isNull() & text.isNotNull()).select(
-        "*", F.inline(F.array(*grains))
-    )
-    last = F.max_by(text, F.struct("us", "epoch", "sequence")).alias("last_text")
-    found = told.groupBy(*_BUCKET).agg(last)
-    return found.select(*(F.col(name).alias(f"its_{name}") for name in _BUCKET), "last_text")
+
+def _names_of_grains() -> Iterator[Column]:
+    for name, seconds in GRAINS.items():
+        yield from (F.lit(seconds * _SECOND), F.lit(name))
 
 
-def _same_bucket() -> Column:
-    same = [F.col(name).eqNullSafe(F.col(f"its_{name}")) for name in _BUCKET]
-    return reduce(Column.__and__, same)
-
-
-def _neighbours(seen: DataFrame) -> DataFrame:
+def _neighbours(seen: DataFrame, key: Sequence[str]) -> DataFrame:
     """Observations with their place in the stream and the values before and after, (us, value)."""
+    order = f"OVER (PARTITION BY {', '.join(key)} ORDER BY us, epoch, sequence)"
     here = seen.withColumn("here", F.when(F.col("value").isNotNull(), F.struct("us", "value")))
     return here.withColumns(
         {
-            "place": F.expr(f"row_number() {_STREAM_ORDER}"),
-            "before": F.expr(f"lag(here) IGNORE NULLS {_STREAM_ORDER}"),
-            "after": F.expr(f"lead(here) IGNORE NULLS {_STREAM_ORDER}"),
+            "place": F.expr(f"row_number() {order}"),
+            "before": F.expr(f"lag(here) IGNORE NULLS {order}"),
+            "after": F.expr(f"lead(here) IGNORE NULLS {order}"),
         }
     ).withColumn("step", _step())
 
@@ -90,25 +124,17 @@ def _step() -> Column:
     return F.when(recent, F.col("value") - F.col("before.value"))
 
 
-def _bucket(grain: str, hold_s: int) -> Column:
-    """The bucket of an observation, and for how long it and the value carried in hold there."""
-    length, hold = F.lit(GRAINS[grain] * _SECOND), F.lit(hold_s * _SECOND)
-    us, start = F.col("us"), _start(grain)
-    end = F.least(F.coalesce(F.col("after.us"), us + hold), us + hold, start + length)
+def _held(hold: Column) -> dict[str, Column]:
+    """For how long an observation and the value carried in hold in its bucket."""
+    us, start = F.col("us"), F.col("start_us")
+    end = F.least(F.coalesce(F.col("after.us"), us + hold), us + hold, start + F.col("length"))
     carried = F.least(us, F.col("before.us") + hold) - start
     is_first = F.col("before.us") < start
-    return F.struct(
-        F.lit(grain).alias("grain"),
-        start.alias("start_us"),
-        F.when(F.col("value").isNotNull(), end - us).alias("held"),
-        F.when(F.col("value").isNotNull() & is_first & (carried > 0), carried).alias("carried"),
-    )
-
-
-def _start(grain: str) -> Column:
-    """The start of the bucket that an observation falls into."""
-    us = F.col("us")
-    return us - F.pmod(us, F.lit(GRAINS[grain] * _SECOND))
+    is_valued = F.col("value").isNotNull()
+    return {
+        "held": F.when(is_valued, end - us),
+        "carried": F.when(is_valued & is_first & (carried > 0), carried),
+    }
 
 
 def _figures() -> list[Column]:
@@ -118,15 +144,15 @@ def _figures() -> list[Column]:
     before = F.coalesce("before.value", F.lit(0.0))
     return [
         F.count(F.lit(1)).alias("count"),
+        F.count("value").alias("valued"),
         F.min("value").alias("minimum"),
         F.max("value").alias("maximum"),
         F.avg("value").alias("mean"),
         (F.var_pop("value") * F.count("value")).alias("m2"),
-        F.stddev_samp("value").alias("stddev"),
         F.min_by("value", F.when(valued, F.col("place"))).alias("first"),
-        F.min(F.when(valued, F.col("result_time"))).alias("first_time"),
+        F.min(F.when(valued, F.col("us"))).alias("first_us"),
         F.max_by("value", F.when(valued, F.col("place"))).alias("last"),
-        F.max(F.when(valued, F.col("result_time"))).alias("last_time"),
+        F.max(F.when(valued, F.col("us"))).alias("last_us"),
         F.sum(F.when(valued, F.col("value") * held + before * carried)).alias("integral"),
         F.sum(F.when(valued, held + carried)).alias("covered_s"),
         F.sum(F.when(F.col("step") < 0, F.col("value")).otherwise(F.col("step"))).alias("increase"),

@@ -24,10 +24,17 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def shared_session() -> Iterator[SparkSession]:
     session = spark_session("tests", SETTINGS)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def spark(shared_session: SparkSession) -> SparkSession:
+    """The session, planning as SETTINGS say whatever the test before planned or left."""
+    assert spark_session("tests", SETTINGS) is shared_session
+    return shared_session
 
 
 @pytest.fixture

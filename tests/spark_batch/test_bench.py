@@ -9,15 +9,20 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_batch.archive import Archive
 from spark_batch.bench import meter
 from spark_batch.bench.comparison import Outcome, Run, compare, differences, digests_of
+from spark_batch.bench.day import days
+from spark_batch.bench.day import to_text as day_text
 from spark_batch.bench.growth import growths
 from spark_batch.bench.growth import to_text as growth_text
 from spark_batch.bench.meter import Cost, measured
 from spark_batch.bench.report import to_members, to_text
 from spark_batch.bench.run_way import WAYS, Stage, run_stages
 from spark_batch.bench.segments import Load
+from spark_batch.bench.year import make_year
 from spark_batch.cli import main
+from spark_batch.errors import ArchiveError
 
 SIZE = 50_000
 
@@ -95,8 +100,62 @@ def test_growth_is_beside_the_first_number_of_gateways(
     assert "1.00 times" in growth_text(found)[1]
 
 
+_STAND_IN = """
+import json, sys, time
+from pathlib import Path
+job, told = sys.argv[1], dict(zip(sys.argv[3::2], sys.argv[4::2]))
+if job != "run" or "--every" not in told:
+    sys.exit(0)
+landing, seen = Path(told["--landing"]), 0
+while True:
+    there = len(list(landing.iterdir()))
+    rows = 100 * (there - seen)
+    phases = {"session": 0.5, "ingest": 0.25}
+    print(json.dumps({"rows_in": rows, "phases": phases, "seconds": 1.5}, indent=2), flush=True)
+    seen = there
+    time.sleep(0.05)
+"""
+
+
+def test_a_day_is_by_three_jobs_and_by_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line is one that tells rows as days are there; idle rounds count for nothing."""
+    monkeypatch.setattr("spark_batch.bench.day.COMMAND", (sys.executable, "-c", _STAND_IN))
+    told: list[str] = []
+    found = list(days(1_000, 2, told.append))
+    assert len(found) == 2
+    for each in found:
+        assert list(each.jobs) == ["ingest", "rollup", "quality"]
+        assert (each.first.rows, each.second.rows) == (100, 100)
+        assert each.first.cost.wall_s > 0
+        assert each.second.cost.wall_s == 1.5
+        assert each.apart.wall_s == sum(cost.wall_s for cost in each.jobs.values())
+    text = "\n".join(day_text(found[0]))
+    assert "second round: session 0.5, ingest 0.2 s" in text
+
+
+def test_a_run_that_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import sys; print('no Java'); sys.exit('--every' in sys.argv)"
+    monkeypatch.setattr("spark_batch.bench.day.COMMAND", (sys.executable, "-c", program))
+    with pytest.raises(ArchiveError, match="no Java"):
+        list(days(1_000, 1, lambda _: None))
+
+
+def test_a_year_is_within_a_year(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One of its own would leave its settings to the session of the tests.
+    monkeypatch.setattr("spark_batch.bench.year.spark_session", lambda *_, **__: spark)
+    rows = make_year(2_000, tmp_path / "archive", lambda _: None)
+    archive = Archive(tmp_path / "archive")
+    found = sorted(file.day for file in archive.observations.files())
+    assert rows == 2_000
+    assert 300 < (found[-1] - found[0]).days < 366
+    assert archive.rollup.version("rollup") == archive.committed
+
+
 @pytest.mark.parametrize(
-    "option", ["--observations=10", "--observations=x", "--ways=oracle", "--gateways=0"]
+    "option",
+    ["--observations=10", "--observations=x", "--ways=oracle", "--gateways=0", "--days=0"],
 )
 def test_wrong_usage_is_told(option: str) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from spark_batch.archive import Archive
 from spark_batch.jobs.quality import Quality
 from spark_batch.summary import Summary
 from tests.gateway.shipping.journals import sealed_journal
-from tests.kit.blocks import Ports, Terminal, blocks
+from tests.kit.blocks import Block, Ports, Terminal, blocks, gateway_process
 from tests.kit.chromium import browsers
+from tests.kit.gateways import LOOPBACK, free_port
 from tests.kit.screens import keep
+from tests.paths import ROOT
 
 OF_JAVA = ("JAVA_HOME", "JAVA_TOOL_OPTIONS", "SOSA_ARCHIVE_CLASSES")
 
@@ -82,7 +85,7 @@ def the_pages_programs_run(spark: SparkSession, archive: Archive, landing: Path)
 
 def test_the_commands_of_the_page_make_an_archive_and_a_dataframe(tmp_path: Path) -> None:
     """Those of docs/archive.md, by a Spark that they start."""
-    (block,) = (each for each in blocks("docs/archive.md") if each.language == "sh")
+    block = saying("deltalake.DeltaTable", "docs/archive.md")
     terminal = Terminal(tmp_path, Ports(0, 0, 0))
     terminal.environment |= {name: os.environ[name] for name in OF_JAVA if name in os.environ}
     (tmp_path / "landing").mkdir()
@@ -91,6 +94,55 @@ def test_the_commands_of_the_page_make_an_archive_and_a_dataframe(tmp_path: Path
         Shipper(journal.folder, journal.manifest, zone, "landing").ship()
     assert "[10 rows x" in terminal.run(block)
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.end_to_end
+@pytest.mark.timeout(1200)
+def test_an_archive_is_made_asked_and_played_again_as_the_pages_say(tmp_path: Path) -> None:
+    ports = Ports(free_port(), free_port(), free_port())
+    terminal = Terminal(tmp_path, ports)
+    terminal.environment |= {name: os.environ[name] for name in OF_JAVA if name in os.environ}
+    terminal.environment["PATH"] += f":{Path(sys.executable).parent}"
+    terminal.environment |= dict.fromkeys(
+        ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"), sys.executable
+    )
+    terminal.patience_s = 600
+    (tmp_path / "spark_batch").symlink_to(ROOT / "spark_batch")
+    for name in ("landing", "LANDING"):
+        (tmp_path / name).mkdir()
+        with sealed_journal(tmp_path / f"journal of {name}", segments=1) as journal:
+            Shipper(
+                journal.folder, journal.manifest, open_zone(str(tmp_path / name), {}), name
+            ).ship()
+    with gateway_process(tmp_path, ports):
+        assert "10" in terminal.run(saying("query --archive", "README.md"))
+        assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
+        for words, told in TOLD.items():
+            block = saying(words, "docs/archive.md")
+            here = {
+                "gateway:8000": f"{LOOPBACK}:{ports.http}",
+                "broker": f"{LOOPBACK}:{ports.mqtt}",
+            }
+            text = block.text
+            for name, place in here.items():
+                text = text.replace(f"//{name}", f"//{place}")
+            assert told in terminal.run(replace(block, text=text)), words
+
+
+TOLD = {
+    "archive run --landing": '"rows_out": 10',
+    "spark-submit": '"rows_out": 0',
+    "archive query --archive": "mean",
+    "AS ?most": "most",
+    "archive replay": '"rows_out": 10',
+}
+"""Words of a block of docs/archive.md, and of what it prints."""
+
+
+def saying(words: str, page: str) -> Block:
+    """The block of commands of a page with these words."""
+    return next(each for each in blocks(page) if each.language == "sh" and words in each.text)
 
 
 async def seen(file: Path) -> bytes:

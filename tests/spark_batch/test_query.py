@@ -4,6 +4,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -79,8 +80,8 @@ def lines() -> list[dict[str, object]]:
     return [{**line, "q": number} for number, line in enumerate(found, start=1)]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def interpreted(spark: SparkSession) -> Iterator[None]:
+@contextmanager
+def _interpreted(session: SparkSession) -> Iterator[None]:
     """Rows are few and queries many: compiling each would be most of the time."""
     settings = {
         "spark.sql.codegen.wholeStage": "false",
@@ -88,15 +89,23 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
         "spark.sql.adaptive.enabled": "false",
     }
     for name, value in settings.items():
-        spark.conf.set(name, value)
-    yield
-    for name in settings:
-        spark.conf.unset(name)
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in settings:
+            session.conf.unset(name)
+
+
+@pytest.fixture(autouse=True)
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    with _interpreted(spark):
+        yield
 
 
 @pytest.fixture(scope="module")
 def asked(
-    spark: SparkSession, interpreted: None, tmp_path_factory: pytest.TempPathFactory
+    shared_session: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Archive, Store]:
     """An archive, and a store that has its export."""
     folder = tmp_path_factory.mktemp("query")
@@ -106,8 +115,10 @@ def asked(
     write_segment(landing, rows[:30], schema="1.1")
     write_segment(landing, rows[30:], schema="1.1")
     archive = Archive(folder / "archive")
-    Ingest(archive, landing_zone(str(landing)), lambda _: spark).run()
-    summary = export_rdf(archive, lambda _: spark, Export(folder / "rdf", "ntriples"))
+    with _interpreted(shared_session):
+        Ingest(archive, landing_zone(str(landing)), lambda _: shared_session).run()
+        export = Export(folder / "rdf", "ntriples")
+        summary = export_rdf(archive, lambda _: shared_session, export)
     store = Store()
     for part in Path(str(summary.details["folder"])).glob("*.nt.gz"):
         store.load(gzip.decompress(part.read_bytes()), RdfFormat.N_TRIPLES)

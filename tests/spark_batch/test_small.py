@@ -59,11 +59,13 @@ def _folder(path: Path) -> Path:
 
 
 def test_only_small_jobs_are_interpreted(spark: SparkSession) -> None:
-    with _planned(spark, is_small=False), interpreted(spark):
+    with _planned(spark, is_small=False), interpreted(spark, 1):
         assert spark.conf.get(_GENERATED) == "true"
     with _planned(spark, is_small=True):
-        with interpreted(spark):
+        with interpreted(spark, 1):
             assert spark.conf.get(_GENERATED) == "false"
+        with interpreted(spark, SMALL_ROWS):
+            assert spark.conf.get(_GENERATED) == "true"
         assert spark.conf.get(_GENERATED) == "true"
 
 

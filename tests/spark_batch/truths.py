@@ -55,10 +55,13 @@ def write_segment(
     epoch: int = 7,
     count: int | None = None,
     schema: str = "1.0",
+    labels: object = None,
 ) -> Path:
     """Seal these lines as docs/segments.md says."""
     first = lines[0]["q"]
     header = {"schema": schema, "gateway": gateway, "base": BASE, "epoch": epoch, "first": first}
+    if labels is not None:
+        header["labels"] = labels
     text = "".join(json.dumps(line) + "\n" for line in [header, *lines])
     content = gzip.compress(text.encode(), mtime=0)
     sha12 = hashlib.sha256(content).hexdigest()[:12]

@@ -21,7 +21,7 @@ from gateway.journal.past.archive import Archive, ArchiveAwayError
 from gateway.journal.past.gaps import MOST_TOLD
 from gateway.journal.past.gathering import Gathered, TooManyRowsError, gather, texts
 from gateway.journal.past.series import SeriesAsked, SeriesPage, State, StateAsked
-from gateway.journal.past.series_reading import page_of, state_of
+from gateway.journal.past.series_reading import SeriesReader, state_of
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.runtime.confinement import serve
 from gateway.store.clock import Clock
@@ -69,7 +69,9 @@ def _series(job: SeriesAsked | StateAsked) -> State | SeriesPage | str:
     state = job if isinstance(job, StateAsked) else job.state
     archive = _archive(state.folder, state.memory_bytes)
     try:
-        return state_of(archive, job) if isinstance(job, StateAsked) else page_of(archive, job)
+        if isinstance(job, StateAsked):
+            return state_of(archive, job)
+        return _reader(archive).page(job)
     except ArchiveAwayError as error:
         return str(error)
 
@@ -78,6 +80,12 @@ def _series(job: SeriesAsked | StateAsked) -> State | SeriesPage | str:
 def _archive(folder: Path, memory_bytes: int) -> Archive:
     """Kept open: its log and the footers of its files are known then."""
     return Archive(folder, memory_bytes)
+
+
+@lru_cache(1)
+def _reader(archive: Archive) -> SeriesReader:
+    """With what the walk before left of it."""
+    return SeriesReader(archive)
 
 
 def _gathered(job: HistoryJob, wanted: Plan) -> Gathered:

@@ -16,7 +16,7 @@ from gateway.journal.past.row import Row, row_of
 from gateway.journal.past.spans import Spans
 from gateway.journal.past.taken import Life, Run, Taken
 from gateway.journal.reading import segments
-from gateway.journal.record import Origin, Record, is_observation, read_fields
+from gateway.journal.record import Origin, Record, is_observation
 
 _LOOKS = 5
 """How often the folder is listed anew because segments were sealed or removed meanwhile."""
@@ -133,8 +133,7 @@ class _Reading:
     def _begin(self, line: bytes) -> None:
         """The header says whose lines follow."""
         try:
-            header = read_fields(line)
-            self.origin = Origin(str(header["gateway"]), str(header["base"]))
+            self.origin = Origin.of_header(line)
         except (ValueError, KeyError):
             self.is_whole = False
 

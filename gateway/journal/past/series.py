@@ -60,7 +60,7 @@ class SeriesAsked:
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """An observation, or what a bucket adds up to: then `value` is the mean of its numbers."""
+    """An observation."""
 
     time_ms: int
     lexical: str
@@ -68,15 +68,22 @@ class SeriesPoint:
     unit: str | None
     is_historical: bool
     is_suspect: bool
-    mean: float | None = None
-    least: float | None = None
-    most: float | None = None
-    count: int = 1
+
+
+Bucket = tuple[int, str | None, float | None, float | None, float | None, int]
+"""Begin in ms, unit, mean, least and greatest of its numbers, observations.
+
+There are 43,200 minutes in a month: they go from process to process as they are read.
+"""
 
 
 class SeriesPage(NamedTuple):
-    """Points in the order of their times; older ones end before `until_ms`, None where none are."""
+    """Buckets or observations in the order of their times.
 
+    Older ones end before `until_ms`, None where none are.
+    """
+
+    buckets: list[Bucket]
     points: list[SeriesPoint]
     until_ms: int | None
 

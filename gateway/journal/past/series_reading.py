@@ -4,12 +4,16 @@ Place: in the process of archives, at the other end of `series`. Source: docs/st
 "Behind the journal".
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from operator import itemgetter
 from typing import Any
 
 from gateway.journal.past.archive import Archive, Where, lexical_of
 from gateway.journal.past.series import (
+    Bucket,
     SeriesAsked,
     SeriesPage,
     SeriesPoint,
@@ -20,6 +24,10 @@ from gateway.journal.past.series import (
 
 _STREAM = ("gateway", "sensor", "property", "feature")
 _FIRST_DAYS = 2
+_PAGES = 8
+"""So many are read at once of rollups where a walk goes on: it asks for them one by one."""
+
+_MOST_WALKS = 4
 _GRAINS = {"day": 86_400_000, "hour": 3_600_000, "minute": 60_000}
 
 _RAW = (
@@ -58,12 +66,63 @@ def state_of(archive: Archive, asked: StateAsked) -> State:
     return archive.reading(read)
 
 
-def page_of(archive: Archive, asked: SeriesAsked) -> SeriesPage:
-    """The newest points. Raises ArchiveAwayError."""
-    return archive.reading(lambda: _page(archive, asked))
+_Rows = list[tuple[Any, ...]]
 
 
-def _page(archive: Archive, asked: SeriesAsked) -> SeriesPage:
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """Rows that a walk over rollups has not asked for yet, up to the one where its page ended.
+
+    A version of a table never changes, so they are what would be read. `is_all`: none are older.
+    """
+
+    rows: _Rows
+    is_all: bool
+
+
+class SeriesReader:
+    """The pages of series of one archive, for one thread; it keeps what walks will ask next."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._walks: dict[SeriesAsked, _Ahead] = {}
+
+    def page(self, asked: SeriesAsked) -> SeriesPage:
+        """The newest points. Raises ArchiveAwayError."""
+        ahead = self._walks.pop(_next(asked, asked.high), None)
+        if ahead is None or (len(ahead.rows) < asked.most and not ahead.is_all):
+            ahead = self._read(asked, 1 if ahead is None else _PAGES)
+        page, older = _split(ahead.rows, asked.most)
+        until_ms = page[0][0] if older or not ahead.is_all else None
+        if until_ms is not None and _table(asked.state)[0] == "rollup":
+            self._walks[_next(asked, until_ms * 1000)] = _Ahead(older, ahead.is_all)
+            if len(self._walks) > _MOST_WALKS:
+                del self._walks[next(iter(self._walks))]
+        if asked.state.every_ms:
+            return SeriesPage([_bucket(row) for row in page], [], until_ms)
+        return SeriesPage([], [_observation(row) for row in page], until_ms)
+
+    def _read(self, asked: SeriesAsked, pages: int) -> _Ahead:
+        many = replace(asked, most=asked.most * pages)
+        rows = self._archive.reading(lambda: _rows(self._archive, many))
+        return _Ahead(rows, len(rows) < many.most)
+
+
+def _next(asked: SeriesAsked, high: int | None) -> SeriesAsked:
+    """What a walk asks that goes on before a time, whatever the size of its pages."""
+    return replace(asked, high=high, most=0)
+
+
+def _split(rows: _Rows, most: int) -> tuple[_Rows, _Rows]:
+    """The newest, with all that begin with the last of them, and the older ones."""
+    if len(rows) <= most:
+        return rows, []
+    at = bisect_left(rows, rows[-most][0], key=itemgetter(0))
+    return rows[at:], rows[:at]
+
+
+def _rows(archive: Archive, asked: SeriesAsked) -> _Rows:
+    """The newest rows, with all that begin with the last of them, in the order of their times."""
     every, (table, _) = asked.state.every_ms, _table(asked.state)
     where, low = Where([]), asked.low
     names = {
@@ -82,7 +141,7 @@ def _page(archive: Archive, asked: SeriesAsked) -> SeriesPage:
     days = _day(low, date.min), _day(asked.high, date.max)
     files = archive.files_of(table, asked.state.version, days, names)
     shape = _RAW if not every else _ROLLED if table == "rollup" else _BUCKETED
-    rows: list[tuple[Any, ...]] = []
+    rows: _Rows = []
     for chunk in _chunks(files, every):
         known = dict(where.parameters)
         if table == "rollup" and every % _GRAINS["day"] == 0:
@@ -94,9 +153,7 @@ def _page(archive: Archive, asked: SeriesAsked) -> SeriesPage:
         rows = archive.execute(newest, known | {"files": chunk}) + rows
         if len(rows) >= asked.most:
             break
-    make = _bucket if every else _observation
-    points = [make(row) for row in rows]
-    return SeriesPage(points, points[0].time_ms if len(points) >= asked.most else None)
+    return rows
 
 
 def _chunks(files: Mapping[date, list[str]], every_ms: int) -> Iterator[list[str]]:
@@ -122,9 +179,9 @@ def _day(time_us: int | None, otherwise: date) -> date:
     )
 
 
-def _bucket(row: Sequence[Any]) -> SeriesPoint:
+def _bucket(row: Sequence[Any]) -> Bucket:
     time, unit, mean, least, most, count = row
-    return SeriesPoint(time, "", "", unit, False, False, mean, least, most, count)
+    return time, unit, mean, least, most, count
 
 
 def _observation(row: Sequence[Any]) -> SeriesPoint:

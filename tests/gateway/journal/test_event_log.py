@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from gateway.errors import StorageError
+from gateway.journal import event_log, record
 from gateway.journal.event_log import EventLog, EventLogLimits, LoggedEvent, newest_epoch
 from gateway.journal.event_position import EventPosition
+from gateway.journal.record import Fields
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 
 START = EventPosition(1763, 0)
@@ -140,3 +143,46 @@ def test_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
 def test_text_that_is_no_position(text: str) -> None:
     with pytest.raises(ValueError, match="no position"):
         EventPosition.parse(text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_behind_any_position_is_found_without_what_is_before(
+    tmp_path: Path, seed: int
+) -> None:
+    """Whatever the lines' lengths are, with damaged ones between and several of one position."""
+    random, places = Random(seed), list[int]()
+    with opened(tmp_path) as log:
+        request = 0
+        for _ in range(random.randrange(40)):
+            request += random.randrange(1, 3)
+            graphs = [NamedNode(f"urn:g{n}") for n in range(random.randrange(1, 4))]
+            text = "v" * random.choice((1, 5, 300))
+            log.append([event(request, graph, text) for graph in graphs])
+            places += [request for _ in graphs]
+    (path,) = tmp_path.glob("*.jsonl")
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    for damaged in [each for each in range(len(lines)) if random.random() < 0.2]:
+        lines[damaged] = random.choice((b"\n", b"no event\n", b'{"p": "x"}\n'))
+    path.write_bytes(header + b"".join(lines))
+    kept = [place for place, line in zip(places, lines, strict=True) if b'"n"' in line]
+    with opened(tmp_path) as log:
+        for after in range(-1, request + 2):
+            position = START if after < 0 else EventPosition(1763, 8, after)
+            assert told(log, position) == [place for place in kept if place > after]
+
+
+def test_what_is_behind_the_end_of_a_long_log_is_found_by_few_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as log:
+        for request in range(2_000):
+            log.append([event(request)])
+        looked_at: list[bytes] = []
+
+        def read_fields(line: bytes) -> Fields:
+            looked_at.append(line)
+            return record.read_fields(line)
+
+        monkeypatch.setattr(event_log, "read_fields", read_fields)
+        assert told(log, EventPosition(1763, 8, 1_990)) == list(range(1_991, 2_000))
+        assert len(looked_at) < 40

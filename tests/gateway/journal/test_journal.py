@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,6 +18,8 @@ from gateway.journal import (
     read_journal,
     read_segment,
 )
+from gateway.journal.names import raw_segments
+from gateway.journal.reading import records_after, segments
 
 NOW = datetime(2026, 3, 2, 7, 22, 40, 310000, tzinfo=UTC)
 
@@ -222,3 +225,20 @@ def test_a_longer_fsync_interval_saves_fsyncs(tmp_path: Path) -> None:
             journal.sync()
         assert (journal.records, journal.writes, journal.syncs) == (5, 5, 0)
     assert journal.syncs == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_behind_a_position_is_what_is_found_from_the_start_on(
+    tmp_path: Path, seed: int
+) -> None:
+    """Also between lines that are damaged, and behind what is in no line."""
+    random = Random(seed)
+    write(tmp_path, random.randrange(30))
+    for path in raw_segments(tmp_path):
+        lines = path.read_bytes().splitlines(keepends=True)
+        damaged = [line if random.random() < 0.8 else b"{}\n" for line in lines[1:]]
+        path.write_bytes(lines[0] + b"".join(damaged) + b'{"q": 9')
+    whole = list(read_journal(tmp_path))
+    for position in [Position(0, 0), *(each.position for each in whole), Position(2**40, 0)]:
+        found = list(records_after(segments(tmp_path), position))
+        assert found == [each for each in whole if each.position > position]

@@ -11,6 +11,7 @@ import pytest
 from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, Origin, read_journal
 from gateway.journal.events import Events
+from gateway.journal.labels import MOST_BYTES, Labels
 from gateway.journal.names import SegmentName, raw_segments
 from gateway.journal.record import SCHEMA
 from gateway.journal.sealing import inspect
@@ -258,6 +259,36 @@ def test_lines_of_a_gateway_whose_id_looks_like_a_name_are_read_one_way() -> Non
         2,
         3,
     )
+
+
+def test_a_segment_tells_what_its_things_are_called(tmp_path: Path) -> None:
+    called = {"urn:lamp": "the lamp"}
+    with Journal(tmp_path, ORIGIN) as journal:
+        journal.labels.source = lambda: called
+        fill(journal, 3)
+        journal.labels.ask()
+        journal.rotate()
+        fill(journal, 3)
+        called["urn:lamp"] = "another one"
+        journal.labels.ask()
+        journal.rotate()
+        journal.seal()
+    headers = [
+        json.loads(gzip.decompress((tmp_path / str(each)).read_bytes()).splitlines()[0])
+        for each in names(tmp_path)
+    ]
+    assert [header.get("labels") for header in headers] == [None, {"urn:lamp": "the lamp"}]
+    assert [record.position.sequence for record in read_journal(tmp_path)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_labels_that_do_not_fit_into_a_header_are_in_the_next_ones() -> None:
+    labels, called = Labels(), {f"urn:{n:04d}": "x" * 90 for n in range(700)}
+    labels.source = lambda: called | {"urn:long": "x" * MOST_BYTES}
+    labels.ask()
+    told = [labels.next_ones() for _ in range(5)]
+    assert all(len(json.dumps(each)) <= MOST_BYTES for each in told)
+    assert {iri: label for each in told[:3] for iri, label in each.items()} == called
+    assert told[3] != told[4]
 
 
 def test_what_was_seen_under_another_id_keeps_it(tmp_path: Path) -> None:

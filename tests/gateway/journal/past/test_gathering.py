@@ -1,6 +1,7 @@
 """A query over time is answered as if all there ever was were in the store."""
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -213,6 +214,39 @@ def test_days_that_the_archive_dropped_are_named_where_they_are_asked_for(tmp_pa
     assert [str(gap) for gap in found.gaps] == ["retained until 2026-03-01T00:00:00Z"]
     later = f'SELECT * {{ {TIMED} FILTER(?t > "2026-03-01T00:00:00Z"^^xsd:dateTime) }}'
     assert past.gathered(later).gaps == []
+
+
+def test_days_that_are_dropped_while_they_are_read_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past = Past(tmp_path)
+    past.live(Random(4), 21)
+    past.ingest(past.sealed())
+    text = f"SELECT * {{ {TIMED} }}"
+    whole = past.gathered(text)
+    for path in past.sealed():
+        past.remove(path)
+    table = DeltaTable(str(past.archive / "observations"))
+    files = archive_module._files
+    dropped: list[int] = []
+
+    def retained(log: DeltaTable) -> list[Any]:
+        """The files as they are; before they are read, the days before one are dropped."""
+        known = files(log)
+        if not dropped:
+            (past.archive / "retained.json").write_text('{"since": "2026-03-02"}')
+            old = [each for each in known if each.day < date(2026, 3, 2)]
+            dropped.append(sum(each.rows for each in old))
+            table.delete("day < '2026-03-02'")
+            table.vacuum(0, dry_run=False, enforce_retention_duration=False)
+        return known
+
+    monkeypatch.setattr(archive_module, "_files", retained)
+    found = past.gathered(text)
+    assert 0 < dropped[0] < whole.rows
+    assert found.rows == whole.rows - dropped[0]
+    assert found.missing == {}
+    assert [str(gap) for gap in found.gaps] == ["retained until 2026-03-02T00:00:00Z"]
 
 
 def test_too_many_observations_are_refused(tmp_path: Path) -> None:

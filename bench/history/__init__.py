@@ -1,0 +1,1 @@
+"""`bench history`: years of one stream out of an archive, by HTTP."""
