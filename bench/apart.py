@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.appliance import device, soak, writes
 from bench.benchmark import Benchmark
+from bench.history import history
 from bench.option_types import count, positive
 from bench.page import page
 from bench.report import Outcome
@@ -52,6 +53,17 @@ def _add_soak(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=count, default=default, metavar="N", help=text)
 
 
+def _add_history(command: argparse.ArgumentParser) -> None:
+    text = f"of the archive that is made (default: {history.OBSERVATIONS:,})"
+    command.add_argument(
+        "--observations", type=count, default=history.OBSERVATIONS, metavar="N", help=text
+    )
+    text = f"of each case (default: {history.WALKS})"
+    command.add_argument("--walks", type=count, default=history.WALKS, metavar="N", help=text)
+    text = "an archive that is there, instead of one that is made"
+    command.add_argument("--archive", type=Path, metavar="DIR", help=text)
+
+
 def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
 
@@ -74,6 +86,10 @@ def _soak(options: argparse.Namespace) -> Iterator[Outcome]:
     return soak.measure(options.folder, options.readings, options.part_seconds)
 
 
+def _history(options: argparse.Namespace) -> Iterator[Outcome]:
+    return history.measure(options.observations, options.walks, options.archive)
+
+
 APART = (
     Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,)),
     Benchmark(
@@ -83,5 +99,8 @@ APART = (
         (_add_device,),
     ),
     Benchmark("writes", "what the demo writes to a card; 10 minutes", _writes, (_add_writes,)),
+    Benchmark(
+        "history", "a year of a stream out of an archive; 20 minutes", _history, (_add_history,)
+    ),
     Benchmark("soak", "10 million readings, in parts of 2 hours", _soak, (_add_soak,)),
 )

@@ -106,12 +106,16 @@ class InlineScheduler(Scheduler):
 
 @dataclass(frozen=True, slots=True)
 class Looped:
-    """What the loop took and did: the first requests, also as text; the store's rows after all."""
+    """What the loop took and did: the first requests, also as text; the store's rows after all.
+
+    What the readings make begins with `namespace`.
+    """
 
     timing: Timing
     requests: list[Request]
     texts: list[str]
     rows: list[str]
+    namespace: NamedNode
 
 
 def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
@@ -147,10 +151,11 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
         with timing.whole():
             ingest.run()
         timing.stages_s["ring, CPU"] = _ring_cpu_s(kept.raw.all()) * workload.readings
+        namespace = identity.fresh_namespace(journal.epoch)
     rows = list(result_rows(engine.query(LATEST_QUERY)))
     engine.close()
     texts = request_texts(profiles, scheduler.requests)
-    return Looped(timing, scheduler.requests, texts, rows)
+    return Looped(timing, scheduler.requests, texts, rows, namespace)
 
 
 def _ring_cpu_s(kept: Sequence[RawMessage]) -> float:

@@ -40,6 +40,7 @@ class TierCompiler:
     """Chooses the first tier that is exact; joins of one shape share a unit."""
 
     by_look_ups = False
+    may_sleep = True
 
     def __init__(self, store: Source) -> None:
         self._store = store
@@ -67,7 +68,7 @@ class TierCompiler:
         unit: Unit
         try:
             found = incremental_query(query, subject.dataset)
-            unit = IncrementalUnit(self._store, spu, lutt, found)
+            unit = IncrementalUnit(self._store, spu, lutt, found, may_sleep=self.may_sleep)
         except NotIncrementalError as error:
             refused["incremental"] = str(error)
             faster = replace(subject, text=with_constants(subject.text))
@@ -88,6 +89,7 @@ class EntailedCompiler(TierCompiler):
     """
 
     by_look_ups = True
+    may_sleep = False  # what is told late of the mirror is told of what a subscription asks for
 
 
 class OracleCompiler:

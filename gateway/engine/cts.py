@@ -12,13 +12,13 @@ Source: docs/engine.md, "Terms".
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
 from typing import TypeVar
 
 from pyoxigraph import BlankNode, NamedNode, Quad
 
-from gateway.engine.dataset import LookUp, Objects, Tables, objects_in
+from gateway.engine.dataset import Column, LookUp, Objects, Tables, objects_in
 from gateway.engine.lutt import LuttEntry, Run
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import GraphName, Term
@@ -79,14 +79,16 @@ class Cts(Tables):
         for place in _places(entries):
             self._wanted[place] -= 1
             if not self._wanted[place]:
-                del self._wanted[place], self._tables[place]
+                del self._wanted[place]
+                self._tables.pop(place).leave()
 
     def apply(self, changed: Iterable[Run]) -> None:
         """Take up what the store already has."""
         self._asked.clear()
-        if self._tables:
+        tables = self._tables
+        if tables:
             for run in changed:
-                table = self._tables.get((run.predicate, run.graph))
+                table = tables.get((run.predicate, run.graph))
                 if table is not None:
                     table.note(run)
 
@@ -101,13 +103,21 @@ class Cts(Tables):
     def objects(self, predicate: Term, graph: GraphName) -> Objects:
         """What subjects have with one predicate in one graph, until the next change."""
         table = self._tables.get((predicate, graph))
-        if table is not None and table.is_current():
-            return table.objects
+        if table is not None:
+            return table.held if table.is_current() else table.objects
         look = self._asked.get((predicate, graph))
         if look is None:
             look = _asked_once(objects_in(self._store, predicate, graph))
             self._asked[predicate, graph] = look
         return look
+
+    def column(self, predicate: Term, graph: GraphName) -> Column:
+        """What subjects have with one predicate in one graph, now and later."""
+        table = self._tables.get((predicate, graph))
+        if table is None:
+            table = _Table(self._store, (predicate, graph))
+            table.leave()
+        return table
 
     def __bool__(self) -> bool:
         return bool(self._tables)
@@ -148,60 +158,80 @@ class Cts(Tables):
 def _asked_once(ask: Objects) -> Objects:
     """The same answers; of a subject that changed a dozen units want the types, say."""
     known: dict[Term, Collection[Term]] = {}
+    return lambda subject: _known(subject, known, ask)
 
-    def look(subject: Term) -> Collection[Term]:
-        found = known.get(subject)
-        if found is None:
-            found = ask(subject)
-            if len(known) < MOST_ASKED:
-                known[subject] = found
-        return found
 
-    return look
+def _known(subject: Term, known: dict[Term, Collection[Term]], ask: Objects) -> Collection[Term]:
+    found = known.get(subject)
+    if found is None:
+        if len(known) >= MOST_ASKED:
+            known.clear()
+        found = known[subject] = ask(subject)
+    return found
 
 
 class _Table:
-    """The quads of one predicate and graph, by subject, and by object once one is looked up."""
+    """The quads of one predicate and graph, by subject, and by object once one is looked up.
+
+    Of one that is too big the store is asked, of a subject once until its quads change.
+    """
 
     __slots__ = (
+        "_answers",
         "_by_object",
         "_by_subject",
+        "_is_filled",
+        "_is_left",
         "_late",
         "_late_quads",
         "_place",
         "_size",
         "_store",
         "_too_big",
+        "look",
     )
 
     def __init__(self, store: Source, place: Place) -> None:
         self._store = store
         self._place = place
-        self._size: int | None = None
+        self._size = 0
+        self._is_filled = False
         self._by_subject: Index = {}
         self._by_object: Index | None = None
         self._late: list[Run] = []
         self._late_quads = 0
         self._too_big = False
+        self._is_left = False
+        self._answers: dict[Term, Collection[Term]] = {}
+        self.look: Callable[[Term], Collection[Term] | None] | None = None
 
     def __len__(self) -> int:
-        return self._size or 0
+        return self._size
 
     def note(self, run: Run) -> None:
         """Take note of quads that are there now, or gone."""
-        if self._size is not None:
+        if self._is_filled:
+            self.look = None
             self._late.append(run)
-            self._late_quads += len(run.quads)
-            if self._late_quads > max(_FEWEST_LATE, self._size):
+            self._late_quads = late = self._late_quads + len(run.quads)
+            if late > _FEWEST_LATE and late > self._size:
                 self._forget()
+        elif self._answers:
+            self._answers.clear()
+
+    def leave(self) -> None:
+        """Keep nothing any more, since nobody says what changes: who still asks, asks the store."""
+        self._forget()
+        self._answers.clear()
+        self._is_left = True
 
     def is_current(self) -> bool:
         """Whether it can be asked: brought up to date if need be, not if it is too big."""
         if self._late:
             self._catch_up()
-        elif self._size is None and not self._too_big:
+        elif not self._is_filled and not self._too_big:
             self.refresh()
-        return self._size is not None
+        return self._is_filled
 
     def match(self, subject: Term | None, object_: Term | None) -> Iterable[Quad]:
         """The quads with these ends; only when it is current."""
@@ -218,9 +248,22 @@ class _Table:
             return () if found is None else found.values()
         return [quad for quads in self._by_subject.values() for quad in quads.values()]
 
-    def objects(self, subject: Term) -> Collection[Term]:
+    def held(self, subject: Term) -> Collection[Term]:
         """The objects of a subject; only when it is current."""
         return self._by_subject.get(subject, _NO_OBJECTS)
+
+    def objects(self, subject: Term) -> Collection[Term]:
+        """The objects of a subject now, from the table or from the store."""
+        if self._is_left:
+            return self._from_store(subject)
+        if self.is_current():
+            self.look = self._by_subject.get
+            return self._by_subject.get(subject, _NO_OBJECTS)
+        return _known(subject, self._answers, self._from_store)
+
+    def _from_store(self, subject: Term) -> Collection[Term]:
+        predicate, graph = self._place
+        return [quad.object for quad in self._store.match(subject, predicate, None, graph)]
 
     def _objects(self) -> Index:
         """The index by object; what is only looked up by subject does without."""
@@ -239,7 +282,7 @@ class _Table:
         if len(quads) > MOST_QUADS:
             self._too_big = True
             return
-        self._size = 0
+        self._is_filled = True
         for quad in quads:
             self._insert(quad.subject, quad.object, quad)
 
@@ -264,7 +307,7 @@ class _Table:
             found[object_] = quad
         if self._by_object is not None:
             self._by_object.setdefault(object_, {})[subject] = quad
-        self._size = len(self) + 1
+        self._size += 1
 
     def _drop(self, subject: Term, object_: Term) -> None:
         found = self._by_subject.get(subject)
@@ -273,11 +316,13 @@ class _Table:
         _leave_out(self._by_subject, subject, object_)
         if self._by_object is not None:
             _leave_out(self._by_object, object_, subject)
-        self._size = len(self) - 1
+        self._size -= 1
 
     def _forget(self) -> None:
-        self._size, self._by_subject, self._by_object, self._late = None, {}, None, []
-        self._late_quads = 0
+        self.look = None
+        self._by_subject, self._by_object, self._late = {}, None, []
+        self._size = self._late_quads = 0
+        self._is_filled = False
 
 
 def _leave_out(index: Index, one: Term, other: Term) -> None:

@@ -33,6 +33,16 @@ Objects = Callable[[Term], Collection[Term]]
 """The objects that a subject has with one predicate in one graph."""
 
 
+class Column(Protocol):
+    """The objects of one predicate in one graph, for who asks again after many a change."""
+
+    look: Callable[[Term], Collection[Term] | None] | None
+    """As `objects` and sooner, with None for nothing; None where `objects` has to be asked."""
+
+    def objects(self, subject: Term) -> Collection[Term]:
+        """What a subject has now."""
+
+
 class Tables:
     """Quads that are looked up faster where predicate and graph are said once for many.
 
@@ -45,6 +55,10 @@ class Tables:
 
     def objects(self, predicate: Term, graph: GraphName) -> Objects:
         """To be used before the next change."""
+        raise NotImplementedError
+
+    def column(self, predicate: Term, graph: GraphName) -> Column:
+        """To be used as long as these are."""
         raise NotImplementedError
 
 
@@ -62,3 +76,19 @@ def objects_in(quads: Quads, predicate: Term, graph: GraphName) -> Objects:
         return quads.objects(predicate, graph)
     match = quads.match
     return lambda subject: [quad.object for quad in match(subject, predicate, None, graph)]
+
+
+def column_in(quads: Quads, predicate: Term, graph: GraphName) -> Column:
+    """What subjects have with one predicate in one graph, by a table as long as there is one."""
+    if isinstance(quads, Tables):
+        return quads.column(predicate, graph)
+    return AskedColumn(objects_in(quads, predicate, graph))
+
+
+class AskedColumn:
+    """Objects that are asked for each time."""
+
+    look: Callable[[Term], Collection[Term] | None] | None = None
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects

@@ -45,7 +45,8 @@ class Explanation:
     a change only once it is known to concern them. `in_worker`: it is served by another process,
     which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
     `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
-    `windows` are those that it looks at, by IRI; `automaton` counts what an automaton has of it.
+    `windows` are those that it looks at, by IRI; `automaton` counts what an automaton has of it,
+    of which `members` are all SPUs, and `rows` of the costs the matches.
     `output` is what its subscribers are told of its rows; in the `mode` "event" it is asked of each
     compound event alone, and `lutt` are the patterns that an event must match.
     """
@@ -84,7 +85,8 @@ class Explanation:
             lines.append(f"  told: {self.output}")
         lines += [f"  window {iri}: {info}" for iri, info in self.windows.items()]
         if self.automaton:
-            parts = ", ".join(f"{count} {name}" for name, count in self.automaton.items())
+            counts = self.automaton.items()
+            parts = ", ".join(_counted(count, name.removesuffix("s")) for name, count in counts)
             lines.append(f"  automaton: {parts}")
         lines += self._looked_at()
         if self.in_worker:
@@ -116,6 +118,8 @@ class Explanation:
     def _sharing(self) -> str:
         if self.members == 1:
             return "  of 1 SPU (SPARQL processing unit), shared with no other"
+        if self.automaton:
+            return f"  by one automaton for the {self.members} SPUs (SPARQL processing units)"
         differ = _counted(self.parameters, "constant")
         return f"  shared by {self.members} SPUs (SPARQL processing units) that differ in {differ}"
 

@@ -22,7 +22,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.store.bundles.bundle import Bundle
 from gateway.store.bundles.reading_delta import ReadingDelta
-from gateway.store.bundles.shape import Own, Shape
+from gateway.store.bundles.shape import Shape
 from gateway.store.readable import Source
 
 Owner = TypeVar("Owner")
@@ -97,7 +97,11 @@ class Run:
         if found is None:
             made: dict[Term, dict[Term, None]] = {}
             for subject, object_ in zip(self.subjects, self.objects, strict=True):
-                made.setdefault(subject, {})[object_] = None
+                its = made.get(subject)
+                if its is None:
+                    made[subject] = {object_: None}
+                else:
+                    its[object_] = None
             found = self._by_subject = made
         return found
 
@@ -114,7 +118,11 @@ class Run:
             parts = self._parts = {}
         found = parts.get(places)
         if found is None:
-            found = parts[places] = self.some([self.quads[at] for at in places])
+            quads, subjects, objects = self.quads, self.subjects, self.objects
+            ends = [subjects[at] for at in places], [objects[at] for at in places]
+            own = [quads[at] for at in places]
+            found = Run(self.predicate, self.graph, own, is_added=self.is_added, ends=ends)
+            parts[places] = found
         return found
 
 
@@ -182,8 +190,6 @@ _KEYS: Mapping[int, Callable[[Run], Iterable[Key]]] = {
     3: lambda run: zip(run.subjects, run.objects, strict=True),
 }
 """The constants of each quad beside its predicate, by mask: 1 subject, 2 object."""
-
-_OBJECT = 2
 
 Table = dict[Key, dict[Owner, None]]
 Place = tuple[GraphName | None, int]
@@ -268,18 +274,20 @@ class LuttIndex(Generic[Owner]):
         return found
 
     def _places(self, shape: Shape) -> tuple[int, ...]:
-        """Where the quads are that somebody may ask for."""
-        return tuple(at for at, own in enumerate(shape.own) if self._may_ask(own))
+        """Where the quads are that somebody may ask for: by predicate, as a CTS has them."""
+        return tuple(at for at, own in enumerate(shape.own) if self._may_ask(own.predicate))
 
-    def _may_ask(self, own: Own) -> bool:
-        """Whether an entry may match such a quad; a constant object tells more."""
-        for predicate in (own.predicate, None):
-            for (graph, mask), table in self._predicates.get(predicate, {}).items():
-                if graph is None or graph == DEFAULT_GRAPH:
-                    is_any = not mask & _OBJECT or isinstance(own.object, str)
-                    if is_any or any(key[-1] == own.object for key in table):
-                        return True
-        return False
+    def _may_ask(self, predicate: Term) -> bool:
+        """Whether an entry may match a quad with it in the default graph, whatever its object.
+
+        A table of the CTS that an entry with a constant wants has all quads of the predicate, since
+        a WHERE looks there too.
+        """
+        return any(
+            graph is None or graph == DEFAULT_GRAPH
+            for each in (predicate, None)
+            for graph, _ in self._predicates.get(each, ())
+        )
 
     def match(self, delta: Delta, changed: Iterable[Run] | None = None) -> dict[Owner, Artq]:
         """The owners that the change may concern, each with its ARTQ, in order of the change.
@@ -289,10 +297,14 @@ class LuttIndex(Generic[Owner]):
         queues: dict[Owner, Artq] = {}
         for run in self.runs(delta) if changed is None else changed:
             for owner, let_through in self._owners(run):
-                _queue(queues, owner).runs.append(let_through)
+                queue = queues.get(owner)
+                if queue is None:
+                    queues[owner] = Artq([let_through])
+                else:
+                    queue.runs.append(let_through)
         if delta.graphs_created or delta.graphs_dropped:
             for owner in self._unconditional():
-                _queue(queues, owner)
+                queues.setdefault(owner, Artq())
         return queues
 
     def _owners(self, run: Run) -> Iterable[tuple[Owner, Run]]:
@@ -301,6 +313,8 @@ class LuttIndex(Generic[Owner]):
         whole, tables = self._ways(run)
         if whole is not None:
             return zip(whole, repeat(run))
+        if len(tables) == 1:
+            return _owners_in(*tables[0], run)
         found: dict[Owner, set[int] | None] = {}
         for mask, table in tables:
             if not mask:
@@ -345,11 +359,18 @@ def _place(entry: LuttEntry) -> tuple[Place, Key]:
     return (entry.graph, mask), tuple(node for node in nodes if node is not None)
 
 
-def _queue(queues: dict[Owner, Artq], owner: Owner) -> Artq:
-    queue = queues.get(owner)
-    if queue is None:
-        queue = queues[owner] = Artq()
-    return queue
+def _owners_in(mask: int, table: Table[Owner], run: Run) -> Iterator[tuple[Owner, Run]]:
+    """The owners that one table with constants leads to, each with its quads."""
+    found: dict[Owner, list[int]] = {}
+    for at, owners in enumerate(map(table.get, _KEYS[mask](run))):
+        for owner in owners or ():
+            places = found.get(owner)
+            if places is None:
+                found[owner] = [at]
+            else:
+                places.append(at)
+    for owner, places in found.items():
+        yield owner, run.part(tuple(places))
 
 
 def matches(store: Source, entry: LuttEntry) -> Iterable[Quad]:

@@ -13,7 +13,7 @@ section IV and Table 1; docs/engine.md, "Performance model".
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from time import perf_counter_ns
@@ -52,8 +52,12 @@ class Components:
         return self.update + self.reason + self.lutt + self.booster + self.notify
 
     def __iadd__(self, other: "Components") -> "Components":
-        for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        self.update += other.update
+        self.lutt += other.lutt
+        self.booster += other.booster
+        self.notify += other.notify
+        self.overhead += other.overhead
+        self.reason += other.reason
         return self
 
 

@@ -111,13 +111,14 @@ class Processing:
             self._deregister(unit)
 
     def _register(self, unit: Unit) -> None:
-        self._routes.insert(unit)
-        self._cts.hold(unit.context)
+        for awake in self._routes.insert(unit):
+            self._cts.hold(awake.context)
         self._costs[unit] = Costs()
 
     def _deregister(self, unit: Unit) -> None:
+        if not self._routes.sleeps(unit):
+            self._cts.release(unit.context)
         self._routes.remove(unit)
-        self._cts.release(unit.context)
         del self._costs[unit]
 
     def fill(self, delta: Delta) -> None:
@@ -127,6 +128,12 @@ class Processing:
     def match(self, delta: Delta) -> Queues:
         """The units that a change concerns, each with its ARTQ; the store already has it."""
         changed = self._routes.runs(delta)  # what a CTS wants is in a LUTT too
+        woken = self._routes.woken(changed)
+        for unit in woken:
+            self._routes.awake(unit)
+            self._cts.hold(unit.context)
+        if woken:
+            changed = self._routes.runs(delta)
         self._cts.apply(changed)
         queues, hits = self._routes.match(delta, changed, self._clocked)
         self._statistics.lutt_hits += hits
@@ -140,20 +147,22 @@ class Processing:
         where that fails too, its next step adds up again.
         """
         changes: list[Change] = []
+        costs_of = self._costs
+        # What fails from here on is no unit that is still to come.
+        recovery = self._recovery if self._recovery else frozenset[Unit]()
         begin = perf_counter_ns()
         for unit, artq in queues.items():
-            if self._recovery and unit in self._recovery:
+            if unit in recovery:
                 found = self._recovered(unit, artq)
             else:
                 try:
-                    found = [
-                        each for each in unit.process(artq) if each[1].added or each[1].removed
-                    ]
+                    told = unit.process(artq)
+                    found = [e for e in told if e[1].added or e[1].removed] if told else []
                 except Exception as error:
                     self._recovery.note(error, unit.members)
                     found = self._recovered(unit, artq)
             changes += found
-            costs = self._costs.get(unit)
+            costs = costs_of.get(unit)
             if costs is not None:
                 end = perf_counter_ns()
                 costs.add(end - begin, found)

@@ -35,6 +35,8 @@ _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 _INTEGER_DIGITS = 19
 _WHOLE_DIGITS = 21
 _PLACES = 18
+_SCALES: tuple[int, ...] = tuple(10 ** (_PLACES - places) for places in range(_PLACES + 1))
+"""How many parts of 10**-18 the last digit is worth, by how many are behind the point."""
 
 
 def number(term: Term | None) -> Number | None:
@@ -107,6 +109,10 @@ def scaled_decimal(form: str) -> int | None:
     >>> scaled_decimal("-1.50"), scaled_decimal("1.5e0")
     (-1500000000000000000, None)
     """
+    whole, _, places = form.partition(".")
+    digits = whole + places
+    if len(digits) < len(_SCALES) and digits.isdigit() and digits.isascii():
+        return int(digits) * _SCALES[len(places)]  # as nearly all are
     found = _parts_of_decimal(form)
     return None if found is None else found[3]
 

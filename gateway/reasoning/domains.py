@@ -6,26 +6,18 @@ section 1.3. A joint domain reads several graphs as one. The gateway's own graph
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gateway.errors import ConfigurationError, ForbiddenError
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, OWN_GRAPHS
 from gateway.rdf.terms import GraphName, Term
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(NamedTuple):
     """Graphs whose quads are premises together; `into` is the only one, or no member of them."""
 
     graphs: frozenset[GraphName]
     into: GraphName
-    _hash: int = field(init=False, repr=False, compare=False, default=0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.graphs, self.into)))
-
-    def __hash__(self) -> int:
-        """Made once: it is asked for at each step."""
-        return self._hash
 
     @classmethod
     def of_one(cls, graph: GraphName) -> "Domain":

@@ -41,8 +41,7 @@ class Mirror:
         self._store: QuadStore | None = None
         self._held: set[GraphName] = set()
         self._is_whole = False
-        self._late: dict[Quad, bool] = {}
-        self._late_graphs: dict[GraphNode, bool] = {}
+        self._late: list[Delta] = []
         self.filled = 0
         self._unasked = 0
         self._size = 0
@@ -58,22 +57,16 @@ class Mirror:
 
     @property
     def waiting(self) -> int:
-        """The changes that wait."""
-        return len(self._late) + len(self._late_graphs)
+        """The changes that wait, net, as far as they are about graphs that are here."""
+        quads, graphs = self._net()
+        return len(quads) + len(graphs)
 
     def take(self, delta: Delta) -> None:
-        """Let a change wait, as far as it is about graphs that are here."""
-        if self._store is None:
+        """Let a change wait."""
+        if self._store is None or delta.is_empty:
             return
-        for is_there, quads in ((False, delta.removed), (True, delta.added)):
-            for quad in quads:
-                if self._is_whole or quad.graph_name in self._held:
-                    _note(self._late, quad, is_there)
-        for is_there, graphs in ((False, delta.graphs_dropped), (True, delta.graphs_created)):
-            for graph in graphs:
-                if self._is_whole or graph in self._held:
-                    _note(self._late_graphs, graph, is_there)
-        self._unasked += len(delta)
+        self._late.append(delta)
+        self._unasked += len(delta) + len(delta.graphs_created) + len(delta.graphs_dropped)
         if self._unasked > _FEWEST_LATE and self._unasked > self._size:
             self.drop()
 
@@ -82,7 +75,6 @@ class Mirror:
         self._store = None
         self._held.clear()
         self._late.clear()
-        self._late_graphs.clear()
         self._is_whole = False
 
     def current(self, graphs: frozenset[GraphName] | None) -> QuadStore:
@@ -101,19 +93,33 @@ class Mirror:
         return store
 
     def _catch_up(self, store: QuadStore) -> None:
-        if not self.waiting:
-            return
-        late, named = self._late, self._late_graphs
-        store.apply(
-            Delta(
-                tuple(quad for quad, is_there in late.items() if is_there),
-                tuple(quad for quad, is_there in late.items() if not is_there),
-                tuple(graph for graph, is_there in named.items() if is_there),
-                tuple(graph for graph, is_there in named.items() if not is_there),
+        quads, graphs = self._net()
+        self._late.clear()
+        if quads or graphs:
+            store.apply(
+                Delta(
+                    tuple(quad for quad, is_there in quads.items() if is_there),
+                    tuple(quad for quad, is_there in quads.items() if not is_there),
+                    tuple(graph for graph, is_there in graphs.items() if is_there),
+                    tuple(graph for graph, is_there in graphs.items() if not is_there),
+                )
             )
-        )
-        late.clear()
-        named.clear()
+
+    def _net(self) -> tuple[dict[Quad, bool], dict[GraphNode, bool]]:
+        """The quads and the graphs that come (True) and go, by all that waits."""
+        is_whole, held = self._is_whole, self._held
+        quads: dict[Quad, bool] = {}
+        graphs: dict[GraphNode, bool] = {}
+        for delta in self._late:
+            for is_there, its_quads in ((False, delta.removed), (True, delta.added)):
+                for quad in its_quads:
+                    if is_whole or quad.graph_name in held:
+                        _note(quads, quad, is_there)
+            for is_there, named in ((False, delta.graphs_dropped), (True, delta.graphs_created)):
+                for graph in named:
+                    if is_whole or graph in held:
+                        _note(graphs, graph, is_there)
+        return quads, graphs
 
     def _fill(self, store: QuadStore, graphs: frozenset[GraphName] | None) -> None:
         named = set(self._graphs())

@@ -13,15 +13,16 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from threading import RLock
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.axioms import Axiom, Axioms
 from gateway.reasoning.domains import Domain
-from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
+from gateway.reasoning.incremental.parting import AllKinds, Among, Bundles, Later, Parted
 from gateway.reasoning.reasoning import AnyReasoner, Derived, Pattern
 from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
+from gateway.store.bundles.bundle import Bundle
 from gateway.store.readable import GraphNode
 from gateway.store.update import BoundUpdate
 
@@ -45,10 +46,13 @@ class Postponed:
         self._writing = writing
         self._added: dict[Quad, bool] = {}
         self._removed: dict[Quad, bool] = {}
+        self._bundles: dict[Bundle, Later] = {}
+        self._of_subject: dict[str, Bundle] = {}
+        self._bundled = 0
 
     def __len__(self) -> int:
-        """The quads that wait."""
-        return len(self._added) + len(self._removed)
+        """The quads that wait; of bundles as many as may."""
+        return len(self._added) + len(self._removed) + self._bundled
 
     def listen(self, relevant: Relevance) -> None:
         """From now on derive from what is relevant to these at once."""
@@ -58,29 +62,71 @@ class Postponed:
 
     def is_silent(self, bound: Iterable[BoundUpdate]) -> bool:
         """As the reasoner's; not sure as long as something waits that it has not seen."""
-        return not (self._added or self._removed) and self.lately.is_silent(bound)
+        return not len(self) and self.lately.is_silent(bound)
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
         """What of a reading's change is derived from at once, and what may wait; None: nothing."""
         return self.lately.parted(delta, kinds, relevance)
 
-    def postpone(self, delta: Delta) -> None:
-        """Let what may wait of a reading wait; the store has it by now."""
+    def postpone(self, delta: Delta, bundles: Bundles | None = None) -> None:
+        """Let what may wait of a reading wait; the store has it by now.
+
+        A bundle waits whole: one that goes again while it waits was nothing, and no quad of it is
+        made. Of one whose subject somebody else changes the quads wait.
+        """
+        if self._bundles:
+            for quad in (*delta.removed, *delta.added):
+                if isinstance(quad.subject, NamedNode):
+                    self._part_with(self._of_subject.get(quad.subject.value))
+        self._net(delta.added, delta.removed)
+        if bundles is not None:
+            for bundle in bundles.leaving:
+                if not self._forget(bundle):
+                    self._net((), bundles.later.later(bundle))
+            for bundle in bundles.entering:
+                self._let_wait(bundle, bundles.later)
+        if len(self) > _MOST_WAITING:
+            self.catch_up()
+
+    def _net(self, came: Iterable[Quad], went: Iterable[Quad]) -> None:
         added, removed = self._added, self._removed
-        for quad in delta.removed:
+        for quad in went:
             if not added.pop(quad, False):
                 removed[quad] = True
-        for quad in delta.added:
+        for quad in came:
             if not removed.pop(quad, False):
                 added[quad] = True
-        if len(added) + len(removed) > _MOST_WAITING:
-            self.catch_up()
+
+    def _let_wait(self, bundle: Bundle, later: Later) -> None:
+        size = later.most_later(bundle)
+        if size:
+            self._bundles[bundle] = later
+            self._bundled += size
+            for iri in bundle.iris:
+                self._of_subject[iri] = bundle
+
+    def _forget(self, bundle: Bundle) -> Later | None:
+        """Who says what of it has waited; None if it has not."""
+        later = self._bundles.pop(bundle, None)
+        if later is not None:
+            self._bundled -= later.most_later(bundle)
+            for iri in bundle.iris:
+                del self._of_subject[iri]
+        return later
+
+    def _part_with(self, bundle: Bundle | None) -> None:
+        """Have a bundle's quads wait one by one."""
+        later = None if bundle is None else self._forget(bundle)
+        if bundle is not None and later is not None:
+            self._net(later.later(bundle), ())
 
     def catch_up(self) -> None:
         """Derive from what waits. For any thread; waits for `writing` where something waits."""
-        if not (self._added or self._removed):
+        if not len(self):
             return
         with self._writing:
+            for bundle in tuple(self._bundles):
+                self._part_with(bundle)
             late = Delta(tuple(self._added), tuple(self._removed))
             self._added.clear()
             self._removed.clear()

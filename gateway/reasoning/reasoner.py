@@ -45,8 +45,6 @@ _LESS = "ask for less, or raise [reasoning] derived"
 _OFF = "[reasoning] lists no graphs"
 """How to get at what stops a start."""
 
-_NO_GRAPHS: Set[GraphNode] = frozenset()
-
 _MOST_WRITABLE = 4096
 """Graphs that are known to be none of conclusions, and none of axioms."""
 
@@ -74,7 +72,7 @@ class Reasoner:
         self._contradictions = Contradictions()
         self._special: frozenset[GraphNode] = frozenset()
         self._suspended_before: Mapping[Domain, str] = {}
-        self._there: Set[GraphNode] = _NO_GRAPHS
+        self._there: Set[GraphNode] = frozenset()
         self._writable: set[GraphName] = set()
         self._are_mixed = False
         self.derived = DerivedQuads(
@@ -204,7 +202,7 @@ class Reasoner:
             self._are_mixed |= changes.are_mixed
             came += changes.added
             went += changes.removed
-        if self._contradictions.have_changed:
+        if self._contradictions.changed:
             more, less = self._derive_contradictions(done, bound, is_reading=is_reading)
             if less:  # what has come in this step may have gone with its domain
                 return net([(came, went), (more, less)])
@@ -234,9 +232,10 @@ class Reasoner:
             room = Room(domain, self._program)
             self._put(room)
         closure, size = room.closure, room.closure.size
-        changes = room.step(part.removed, part.added, bound - self._total() + size)
+        others = self._size - size + self._schema.size + len(self._contradictions.index.quads)
+        changes = room.step(part.removed, part.added, bound - others)
         self._size += closure.size - size
-        if changes.retyped:
+        if changes.retyped and self._excluded.watched:
             self._contradictions.retype(changes.retyped, self._excluded)
         if not closure.individuals and room.is_empty:
             self._drop(domain)
@@ -472,8 +471,6 @@ class Reasoner:
 
     def _existing(self) -> Set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""
-        if not self._domains.joint and not self._contradictions.index.quads:
-            return _NO_GRAPHS
         return {graph for graph in self._special if self.derived.holds(graph)}
 
     def _entailed(
@@ -486,11 +483,12 @@ class Reasoner:
         if not (came or went):
             return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
-        now, before = self._existing(), self._there
-        if now is not before and now != before:
-            self._there = now
-            created += tuple(graph for graph in self._special if graph in now - before)
-            dropped += tuple(graph for graph in self._special if graph in before - now)
+        before = self._there
+        if before or self._domains.joint or self._contradictions.index.quads:
+            now = self._there = self._existing()
+            if now != before:
+                created += tuple(graph for graph in self._special if graph in now - before)
+                dropped += tuple(graph for graph in self._special if graph in before - now)
         added: Sequence[Quad] = delta.added
         removed: Sequence[Quad] = delta.removed
         if are_mixed and came and removed:

@@ -1,4 +1,4 @@
-"""`Budget`: what all windows together hold."""
+"""`Budget`: what all windows together hold, and the clock of their last step."""
 
 from gateway.errors import WindowFullError
 from gateway.windows.durations import SECOND_US
@@ -7,14 +7,18 @@ from gateway.windows.window import Window
 
 
 class Budget:
-    """Elements and bytes, counted by those who hold them."""
+    """Elements and bytes, counted by those who hold them.
 
-    __slots__ = ("bytes", "elements", "limits")
+    `now`: the clock of the last step, µs, whomever that concerned; None: there was none.
+    """
+
+    __slots__ = ("bytes", "elements", "limits", "now")
 
     def __init__(self, limits: WindowLimits) -> None:
         self.limits = limits
         self.elements = 0
         self.bytes = 0
+        self.now: int | None = None
 
     def is_exceeded(self) -> bool:
         """Whether more is held than may be."""

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pyoxigraph import Literal, Triple
 
@@ -11,8 +11,10 @@ from gateway.errors import WindowFullError
 from gateway.rdf.terms import Term
 from gateway.windows.info import WindowInfo
 from gateway.windows.owners import Record
-from gateway.windows.parted import Predicates
+from gateway.windows.parted import Predicates, Spo
 from gateway.windows.window import Window
+
+_Told = TypeVar("_Told", bound=Spo)
 
 
 class Content(ABC):
@@ -21,8 +23,8 @@ class Content(ABC):
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
     from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
     `WindowInfo`. `wanted` are the predicates that somebody has said to want, None before anybody
-    has: a `Change` has all triples of these, and of others what is made anyway; without `tells` it
-    has none. `kept`: what somebody keeps something of, at first nothing; by this what is held is
+    has: a `Change` has all triples of these, and perhaps some of others; without `tells` it has
+    none. `kept`: what somebody keeps something of, at first nothing; by this what is held is
     weighed.
     """
 
@@ -122,14 +124,15 @@ def _all_of(counts: Counter[Term | None]) -> Predicates | None:
 class Change(NamedTuple):
     """What a step did to a content: sets of triples that came and went, net.
 
+    Those that one element alone may have may be told as what they are made of.
     `is_boundary`: a stepped window reached a boundary, changed or not. `full`: nothing else counts,
     and who sees the window has to be told so and ended. `entered` and `left` are elements, where
     somebody follows these; one may be among both.
     """
 
     content: Content
-    added: Sequence[Triple]
-    removed: Sequence[Triple]
+    added: Sequence[Spo]
+    removed: Sequence[Spo]
     is_boundary: bool = False
     full: WindowFullError | None = None
     entered: Sequence[Record] = ()
@@ -140,7 +143,7 @@ change_of: Callable[[type[Change], tuple[object, ...]], Change] = tuple.__new__
 """A third of the time of calling the class."""
 
 
-def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:
+def net(gained: list[_Told], lost: list[_Told]) -> tuple[list[_Told], list[_Told]]:
     """What came and what went, of triples that came and went in turn; what did both did neither."""
     balance = dict.fromkeys(gained, 0)
     for triple in gained:

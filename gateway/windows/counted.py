@@ -76,8 +76,10 @@ class Counted(Content):
     def __len__(self) -> int:
         return len(self._counts)
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+    def arrive(self, element: Element, now: int, order: int, weight: int | None) -> None:
         """An element arrives that this window sees."""
+        if weight is None:
+            weight = element.weight()
         if self._behind is not None:
             self._behind.append((element, now, order, weight))
         elif self.contents:
@@ -290,12 +292,13 @@ class Counted(Content):
 class LastTriples(Counted):
     """A window by `triples` that moves with each of them, without a limit: the usual one."""
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+    def arrive(self, element: Element, now: int, order: int, weight: int | None) -> None:
         """As of any, written out for an element of one triple: it comes, perhaps another goes."""
         triples = element.triples
         run = self._run
         is_usual = self._behind is None and self.contents and element.unit is None
-        if not is_usual or type(triples) is not tuple or len(triples) != 1 or not run.held.is_plain:
+        is_usual = is_usual and run.held.is_plain
+        if not is_usual or type(triples) is not tuple or len(triples) != 1 or weight is None:
             super().arrive(element, now, order, weight)
             return
         counts, budget = self._counts, self._budget

@@ -11,8 +11,12 @@ from typing import Any
 
 from pyoxigraph import Triple
 
+from gateway.rdf.terms import Term
 from gateway.windows.element import Element
-from gateway.windows.parted import Parted
+from gateway.windows.parted import Parted, Predicates
+
+_MOST_REMEMBERED = 10_000
+"""Tuples of shared triples of which it is remembered what is looked at."""
 
 
 class Record:
@@ -64,13 +68,47 @@ class Owners:
     """The owners of all triples of the elements that have entered.
 
     Without `is_kept` nobody asks which triples come and go, and no triple has an owner: an element
-    that has entered has none of its `own`.
+    that has entered has none of its `own`. Nor has one of which nobody looks at the predicate, of
+    elements that know their triples apart; `heeded` are those that are looked at, None: all.
     """
 
-    def __init__(self, *, is_kept: bool) -> None:
+    def __init__(self, *, is_kept: bool, heeded: Predicates | None = None) -> None:
         self.is_kept = is_kept
+        self.heeded = heeded
+        self._left_out: set[Term] = set()
+        self._looked_at: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
         self._owners: dict[Triple, Record] = {}
         self._others: dict[Triple, _Others] = {}
+
+    def anew(self) -> "Owners":
+        """The same of no elements."""
+        return Owners(is_kept=self.is_kept, heeded=self.heeded)
+
+    def heed(self, wanted: Predicates | None) -> bool:
+        """Look at these at least; False: others have to be found, of all that has entered."""
+        if wanted is None or self.heeded is None:
+            return wanted is self.heeded
+        if not self._left_out.isdisjoint(wanted):
+            return False
+        if not wanted <= self.heeded:
+            self.heeded |= wanted
+            self._looked_at.clear()
+        return True
+
+    def looked_at(self, element: Element) -> tuple[Triple, ...]:
+        """The triples of an element that may have an owner beside it."""
+        shared, heeded = element.shared, self.heeded
+        if heeded is None or shared is element.triples:
+            return shared
+        known = self._looked_at.get(id(shared))
+        if known is None:
+            if len(self._looked_at) >= _MOST_REMEMBERED:
+                self._looked_at.clear()
+            left_out = {each.predicate for each in shared} - heeded
+            self._left_out |= left_out
+            found = tuple([t for t in shared if t.predicate in heeded]) if left_out else shared
+            known = self._looked_at[id(shared)] = shared, found
+        return known[1]
 
     def get(self, triple: Triple) -> Record | None:
         """The owner of a triple."""
@@ -81,9 +119,12 @@ class Owners:
         if not self.is_kept:
             record.own = ()
             return (), []
+        triples = self.looked_at(record.element)
+        if not triples:
+            record.own = ()
+            return (), []
         owners = self._owners
-        triples = record.element.shared
-        if triples and type(record.element.triples) is not tuple:  # as of one before, mostly
+        if type(record.element.triples) is not tuple:  # as of one before, mostly
             last = owners.get(triples[0])
             if last is not None and last.own is triples and last.key < record.key:
                 return self._take_over(record, last, triples)
@@ -123,7 +164,7 @@ class Owners:
         owners = self._owners
         for triple in own:
             del owners[triple]
-        shared = record.element.shared
+        shared = self.looked_at(record.element)
         if not own:
             self._forget(
                 record, shared if isinstance(record.element.triples, Parted) else set(shared)
@@ -138,7 +179,7 @@ class Owners:
         if own is None or not self.is_kept:
             record.own = None
             return []
-        self._forget(record, set(record.element.shared).difference(own))
+        self._forget(record, set(self.looked_at(record.element)).difference(own))
         record.own = None
         heirs: list[tuple[Triple, Record | None]] = []
         for triple in own:

@@ -6,7 +6,7 @@ triple comes and goes with its element, so nobody has to look for it among other
 triples few are asked for, so those are not even made.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
 from pyoxigraph import Triple
@@ -51,7 +51,7 @@ class Parted:
         """The triples of wanted predicates that no other element of the stream ever has."""
         raise NotImplementedError
 
-    def unique_terms(self, wanted: Predicates | None) -> Iterable[Spo]:
+    def unique_terms(self, wanted: Predicates | None) -> Collection[Spo]:
         """The same, as what a triple is made of; for who keeps no triples it costs less."""
         return self.unique(wanted)
 

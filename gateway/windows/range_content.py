@@ -14,7 +14,7 @@ from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowInfo
 from gateway.windows.owners import Record
-from gateway.windows.parted import Parted, Predicates
+from gateway.windows.parted import Parted, Predicates, Spo
 from gateway.windows.window import Window
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class RangeContent(Content):
 
     `start`: the first place that is in. `since`: from when on everything is known, None: not yet.
     `gained` and `lost`: what a step did until now; a triple may be in both where `is_mixed`.
-    `entered` and `left`: elements, of which `followers` want to be told. `size`: its triples, while
-    the timeline keeps owners; else they are counted when somebody asks, until something `moves`.
+    `entered` and `left`: elements, of which `followers` want to be told. Its triples are counted
+    when somebody asks, once something `moves`.
     """
 
     def __init__(self, window: Window, timeline: "Timeline", since: int | None) -> None:
@@ -46,10 +46,10 @@ class RangeContent(Content):
         self.since = since
         self.low = 0
         self.start = 0
-        self.size = 0
         self.moves = True
-        self.gained: list[Triple] = []
-        self.lost: list[Triple] = []
+        self._size = 0
+        self.gained: list[Spo] = []
+        self.lost: list[Spo] = []
         self.is_mixed = False
         self.followers = 0
         self.entered: list[Record] = []
@@ -71,7 +71,8 @@ class RangeContent(Content):
 
     def _shared_of(self, records: Iterable[Record]) -> Collection[Triple]:
         """What several elements may have, each once."""
-        if self.holder.owners.is_kept:
+        owners = self.holder.owners
+        if owners.is_kept and owners.heeded is None:
             return [triple for record in records for triple in record.own or ()]
         found = {id(each): each for each in [record.element.shared for record in records]}
         return dict.fromkeys(triple for each in found.values() for triple in each)
@@ -109,51 +110,42 @@ class RangeContent(Content):
         return triple in self.having(frozenset({triple.predicate}))
 
     def __len__(self) -> int:
-        if self.moves and not self.holder.owners.is_kept:
-            self.size = self.count()
+        if self.moves:
+            self._size = self.count()
             self.moves = False
-        return self.size
+        return self._size
 
     def come(self, triples: Collection[Triple]) -> None:
         """These are in it now, and were not."""
+        self.moves = True
         if self.tells:
             self.gained += triples
-        else:
-            self.size += len(triples)
 
     def go(self, triples: Collection[Triple]) -> None:
         """These were in it, and are not now."""
+        self.moves = True
         if self.tells:
             self.lost += triples
-        else:
-            self.size -= len(triples)
 
     def gain(self, triples: Parted) -> None:
         """What no other element has came."""
-        made = triples.unique(self.wanted) if self.tells else ()
-        self.gained += made
-        self.size += triples.unique_of(None) - len(made)
+        if self.tells:
+            self.gained += triples.unique_terms(self.wanted)
 
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
         if self.followers:
             self.left.append(record)
         self.moves = True
-        if not self.holder.owners.is_kept:
-            return
-        own = record.own or ()
-        if self.tells:  # as `go`, which would be called for each range of each element
-            self.lost += own
-        else:
-            self.size -= len(own)
-        if isinstance(record.element.triples, Parted):
-            self.lose_unique(record.element.triples)
+        if self.tells and self.holder.owners.is_kept:
+            self.lost += record.own or ()
+            if isinstance(record.element.triples, Parted):
+                self.lose_unique(record.element.triples)
 
     def lose_unique(self, triples: Parted) -> None:
         """What no other element has goes."""
-        made = triples.unique(self.wanted) if self.tells else ()
-        self.lost += made
-        self.size -= triples.unique_of(None) - len(made)
+        if self.tells:
+            self.lost += triples.unique_terms(self.wanted)
 
     def shown(self) -> Shown:
         """What it has now; without owners the elements alone."""
@@ -191,7 +183,6 @@ class RangeContent(Content):
             if self.is_mixed:
                 self.is_mixed = False
                 gained, lost = net(gained, lost)
-            self.size += len(gained) - len(lost)
         if gained or lost or is_boundary or entered or left:
             return change_of(Change, (self, gained, lost, is_boundary, None, entered, left))
         return None
@@ -209,7 +200,7 @@ class RangeContent(Content):
     def fail(self, error: WindowFullError) -> None:
         """Be empty from now on."""
         self.full = error
-        self.size, self.moves = 0, False
+        self._size, self.moves = 0, False
         self.gained, self.lost, self.entered, self.left = [], [], [], []
 
     @property
@@ -227,7 +218,9 @@ class RangeContent(Content):
         return (0, 0) if self.full else (max(self.holder.end - self.start, 0), self.holder.weight)
 
     def info(self) -> WindowInfo:
-        """What of the timeline is in the range."""
+        """What of the timeline is in the range, as of the last step, whomever that concerned."""
+        if self.full is None:
+            self.holder.keep_up()
         timeline, since = self.holder, self.since
         upper = None if self.full else timeline.upper
         held = [] if self.full else timeline.records[self.start :]

@@ -35,8 +35,11 @@ class Holder(Protocol):
     def contents(self) -> Sequence[Content]:
         """Who sees them."""
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
-        """Take an element up, which is in its place in the stream by `order`."""
+    def arrive(self, element: Element, now: int, order: int, weight: int | None) -> None:
+        """Take an element up, which is in its place in the stream by `order`.
+
+        Without a `weight` it is as the holder has it.
+        """
 
     def drop(self) -> None:
         """Count an element that never enters."""
@@ -152,7 +155,7 @@ class Stream:
             if key is not None and not self._is_admitted(key, element, now, holders, touched):
                 continue
             if holders:
-                weight = element.weight()
+                weight = element.weight() if type(element.triples) is tuple else None
                 for holder in holders:
                     holder.arrive(element, now, self._order, weight)
                     touched[holder] = None

@@ -54,7 +54,6 @@ class Streams:
         self._seen: dict[Window, _Seen] = {}
         self._begun: set[str] = set()
         self.lag = 0
-        self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
         self._arrived: dict[str, int] = {}
@@ -156,8 +155,9 @@ class Streams:
             return []
         content = seen.content
         holder = content.holder
-        if self._now is not None:
-            holder.advance(self._now)  # steps that did not concern it have passed
+        now = self._budget.now
+        if now is not None:
+            holder.advance(now)  # steps that did not concern it have passed
         self._streams[content.window.stream].fill(content, filling, most)
         if self._budget.is_exceeded():
             self._shed([holder])
@@ -182,10 +182,11 @@ class Streams:
 
         Contents that reached a boundary or are full are in the answer too; these are closed.
         """
-        if self._now is None or now > self._now:
-            self._now = now  # as `_clock` does, which costs a call
+        budget = self._budget
+        if budget.now is None or now > budget.now:
+            budget.now = now  # as `_clock` does, which costs a call
         else:
-            now = self._now
+            now = budget.now
         arriving = self._arriving(now, arrived) if arrived else {}
         schedule = self._schedule
         touched = arriving
@@ -193,7 +194,7 @@ class Streams:
             touched = dict.fromkeys(self._fall_due(now)) | arriving
         for holder in touched:
             holder.advance(now)
-        if self._budget.is_exceeded():
+        if budget.is_exceeded():
             self._shed(arriving)
         changes: list[Change] = []
         for holder in touched:
@@ -214,12 +215,13 @@ class Streams:
 
     def jumped(self, by: int) -> None:
         """The clock was put forward by so much, or back: a step is due. Linear in what is held."""
-        if not by or self._now is None:
+        budget = self._budget
+        if not by or budget.now is None:
             return
-        self._now += by
+        budget.now += by
         for stream in self._streams.values():
             for holder in stream.jump(by):
-                holder.due = self._now
+                holder.due = budget.now
                 self._plan(holder)
 
     def _arriving(self, now: int, arrived: Mapping[str, Sequence[Element]]) -> dict[Holder, None]:
@@ -241,9 +243,10 @@ class Streams:
         counts[name] = counts.get(name, 0) + elements
 
     def _clock(self, now: int) -> int:
-        if self._now is None or now > self._now:
-            self._now = now
-        return self._now
+        budget = self._budget
+        if budget.now is None or now > budget.now:
+            budget.now = now
+        return budget.now
 
     def _fall_due(self, now: int) -> list[Holder]:
         schedule = self._schedule

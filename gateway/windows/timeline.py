@@ -71,7 +71,7 @@ class Timeline:
         """An element of the stream arrives, whoever sees it."""
         self.watermark.hear(element, now)
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+    def arrive(self, element: Element, now: int, order: int, weight: int | None) -> None:
         """An element arrives that these windows see; it enters at the next `advance`."""
         time = self.watermark.time(element, now)
         if self.upper is not None and time < self.upper:
@@ -80,8 +80,7 @@ class Timeline:
         if self.watermark.drops and self.watermark.is_dropped(time, now):
             self.drop()
         else:
-            if isinstance(element.triples, Parted):
-                weight = element.triples.bytes(self.kept)
+            weight = self._weight(element, weight)
             self._arriving.append(Record(element, time, order, weight))
 
     def record(self, element: Element, time: int, order: int, weight: int | None = None) -> Record:
@@ -113,11 +112,12 @@ class Timeline:
     def _heed(self) -> None:
         """Keep owners from now on, or none, as somebody is told which triples come and go."""
         self._is_asked = False
-        is_kept = any(each.tells for each in self.contents)
-        if is_kept != self.owners.is_kept and self.contents:
-            self._own(Owners(is_kept=is_kept))
-            for content in self.contents:
-                content.moves, content.size = True, content.count()
+        told = [each.wanted for each in self.contents if each.tells]
+        is_kept = bool(told)
+        wanted = None if None in told else frozenset[Term]().union(*filter(None, told))
+        owners = self.owners
+        if self.contents and (is_kept != owners.is_kept or (is_kept and not owners.heed(wanted))):
+            self._own(Owners(is_kept=is_kept, heeded=wanted))
 
     def _own(self, owners: Owners) -> None:
         """Find the owners of what has entered anew."""
@@ -167,6 +167,12 @@ class Timeline:
             if self.is_limited:
                 self._limit()
 
+    def keep_up(self) -> None:
+        """Come to the clock of the last step, which did not concern it: nothing was due."""
+        now = self.budget.now
+        if now is not None and (self.due is None or self.due > now):
+            self.advance(now)
+
     def shed(self) -> None:
         """Make room: the longest window lets its oldest element go, or fails."""
         longest = min(self.contents, key=lambda content: content.start)
@@ -203,7 +209,8 @@ class Timeline:
             self.contents.remove(content)
             self.release()
             self.weigh_again()
-            self.look_ahead()
+            if not self.jumped_by:  # else a step is due, which finds the times as they are now
+                self.look_ahead()
 
     def look_ahead(self) -> None:
         """Find out when time alone will change something."""
@@ -248,7 +255,6 @@ class Timeline:
             content.low = self.watermark.low(upper, content.length)
             content.start = bisect_left(self.times, content.low)
         self.lowest = min([each.low for each in self.contents])
-        content.size = content.count() if self.owners.is_kept else 0
         self._limit()
 
     def fill(self, records: Iterable[Record]) -> None:
@@ -264,7 +270,7 @@ class Timeline:
 
     def take(self, content: RangeContent, other: "Timeline") -> None:
         """Go on with a content of another timeline, and with what that has for it."""
-        self.owners = Owners(is_kept=other.owners.is_kept)
+        self.owners = other.owners.anew()
         for record in other.records[content.start :]:
             copied = Record(record.element, record.time, record.order, record.weight)
             self.records.append(copied)
@@ -302,7 +308,7 @@ class Timeline:
             content.jump(by)
             content.low = self.watermark.low(upper, content.length)
             content.start = bisect_left(self.times, content.low)
-        self._own(Owners(is_kept=self.owners.is_kept))
+        self._own(self.owners.anew())
         for content, (shown, held) in zip(self.contents, before, strict=True):
             content.show(shown, content.shown())
             content.expired += held - (len(self.records) - content.start)
@@ -371,19 +377,18 @@ class Timeline:
             return
         for record in records:
             fresh, found = self.owners.enter(record)
-            triples, count = record.element.triples, len(fresh)
+            triples = record.element.triples
             for content in self.contents:
                 low = content.low
                 if record.time < low:
                     continue
-                if content.tells:  # as `come`
-                    content.gained += fresh
-                else:
-                    content.size += count
+                content.moves = True
                 if content.followers:
                     content.entered.append(record)
-                if isinstance(triples, Parted):
-                    content.gain(triples)
+                if content.tells:
+                    content.gained += fresh
+                    if isinstance(triples, Parted):
+                        content.gain(triples)
                 for triple, owner in found:
                     if owner.time < low:
                         content.come((triple,))

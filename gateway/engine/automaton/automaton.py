@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from gateway.engine.automaton.answer import ONE_TO_ONE, Answer, Rows, answer
+from gateway.engine.automaton.answer import NETTED, ONE_TO_ONE, Answer, Rows, answer
 from gateway.engine.automaton.canonical_form import canonical_form
 from gateway.engine.automaton.compiled import Compiler
 from gateway.engine.automaton.conditions import Conditions
@@ -43,6 +43,7 @@ from gateway.engine.automaton.window_index import WindowIndex
 from gateway.engine.limits import bounded
 from gateway.rdf.solutions import ResultsDelta, Row
 from gateway.rdf.terms import Term
+from gateway.windows.parted import Spo
 
 Who: TypeAlias = Any
 """Whoever is told of a query: what `add` was given, or its number."""
@@ -72,13 +73,14 @@ _ByMake = Sequence[tuple[_Make, Sequence[tuple[bool, Who, tuple[str, ...]]]]]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """How a query is served: its patterns, each of which has a plan, and who shares them.
+    """How a query is served: its patterns, each of which has one of the `plans`, who shares them.
 
     `sharers` are all that have added an equal query. With `is_told_of_leaving` matches that end
     are looked for too, since somebody wants them or the rows cannot be told without them.
     """
 
     patterns: int
+    plans: int
     conditions: int
     sharers: int
     is_told_of_leaving: bool
@@ -94,11 +96,14 @@ class _Shared:
     needs_lost: bool
     sharers: dict[int, _Sharer] = field(default_factory=dict)
     is_one_to_one: bool = field(init=False)
+    counts: bool = field(init=False)
+    """Whether what comes alone may be no row that came."""
     by_make: _ByMake | None = None
     """The sharers by what makes their rows, once somebody has asked: see `sorted`."""
 
     def __post_init__(self) -> None:
         self.is_one_to_one = self.answer is ONE_TO_ONE
+        self.counts = not (self.is_one_to_one or self.answer is NETTED)
 
     @property
     def wants_lost(self) -> bool:
@@ -149,7 +154,7 @@ class Automaton:
         self._by_form: dict[Form, _Shared] = {}
         self._by_number: dict[int, _Shared] = {}
         self._alone: dict[int, tuple[_Make, Who, tuple[str, ...]]] = {}
-        """By query, who alone shares it, where matches are rows: mostly, and found at once."""
+        """By query, who alone shares it, where a match that comes is a row: found at once."""
         self._together: dict[int, _ByMake] = {}
         """The same of those that several share."""
         self._numbers = count()
@@ -267,7 +272,7 @@ class Automaton:
         for number in before:
             self._terms.unpin(number)
 
-    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
+    def step(self, removed: Sequence[Spo], added: Sequence[Spo]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
         Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. Linear in
@@ -277,8 +282,8 @@ class Automaton:
         terms = self._terms
         gone = self._known(removed) if removed else []
         come = self._coded(added) if added else []
-        if len(gone) > 1 or len(come) > 1 or gone == come:
-            # One that leaves and another that comes is the usual step.
+        if gone and (len(gone) > 1 or len(come) > 1 or gone == come):
+            # One that leaves and another that comes is the usual step, or some that come.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
             for both in left.keys() & arrived.keys():
                 del left[both], arrived[both]
@@ -289,28 +294,29 @@ class Automaton:
             self._sweep()
         return told
 
-    def _coded(self, triples: Sequence[Triple]) -> list[Ids]:
+    def _coded(self, triples: Sequence[Spo]) -> list[Ids]:
         """The numbers of triples that are looked at."""
-        numbers, heeded = self._terms.numbers, self._heeded
+        numbers, heeded, give = self._terms.numbers, self._heeded, self._terms.number
         found = []
-        for triple in triples:
-            subject, predicate, object_ = triple
+        for subject, predicate, object_ in triples:
             number = numbers.get(predicate)
             if heeded is not None and number not in heeded:
                 continue
             start, end = numbers.get(subject), numbers.get(object_)
-            if start is None or number is None or end is None:
-                found.append(self._terms.ids(triple))
-            else:
-                found.append((start, number, end))
+            if start is None:
+                start = give(subject)
+            if number is None:
+                number = give(predicate)
+            if end is None:
+                end = give(object_)
+            found.append((start, number, end))
         return found
 
-    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
+    def _known(self, triples: Sequence[Spo]) -> list[Ids]:
         """The numbers of the triples that are in the window, as all are that are looked at."""
         numbers, there = self._terms.numbers, self._index.all_objects
         found = []
-        for triple in triples:
-            subject, predicate, object_ = triple
+        for subject, predicate, object_ in triples:
             number = numbers.get(predicate)
             if number is None or number not in there:
                 continue
@@ -331,23 +337,43 @@ class Automaton:
 
         Each is found once: with the first of its triples that leaves, the last that comes.
         """
-        index, arriving, changing = self._index, self._arriving, self._changing
-        lost: Found = {}
+        if not self._changing.is_empty:
+            return self._change_both(gone, come)
+        index, begin = self._index, self._arriving.ready()
         won: Found = {}
-        begin = arriving.ready()
-        is_changing = not changing.is_empty
         for subject, predicate, object_ in gone:
-            if is_changing:
-                changing.matches(subject, predicate, object_, lost)
             index.remove(subject, predicate, object_)
         for subject, predicate, object_ in come:
             if index.add(subject, predicate, object_):
-                if predicate in begin:  # as `matches` does, which costs a call
+                if predicate in begin:  # as `Machine.matches` does, which costs a call
                     begin[predicate](won, subject, object_)
                 if None in begin:
                     begin[None](won, subject, predicate, object_)
-                if is_changing:
-                    changing.matches(subject, predicate, object_, won)
+        return {}, won
+
+    def _change_both(self, gone: Iterable[Ids], come: Iterable[Ids]) -> tuple[Found, Found]:
+        """The same where somebody is told what ends."""
+        index = self._index
+        lost: Found = {}
+        won: Found = {}
+        arriving, changing = self._arriving.ready(), self._changing.ready()
+        arriving_any, changing_any = arriving.get(None), changing.get(None)
+        for subject, predicate, object_ in gone:
+            if predicate in changing:
+                changing[predicate](lost, subject, object_)
+            if changing_any is not None:
+                changing_any(lost, subject, predicate, object_)
+            index.remove(subject, predicate, object_)
+        for subject, predicate, object_ in come:
+            if index.add(subject, predicate, object_):
+                if predicate in arriving:
+                    arriving[predicate](won, subject, object_)
+                if arriving_any is not None:
+                    arriving_any(won, subject, predicate, object_)
+                if predicate in changing:
+                    changing[predicate](won, subject, object_)
+                if changing_any is not None:
+                    changing_any(won, subject, predicate, object_)
         return lost, won
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
@@ -382,13 +408,13 @@ class Automaton:
         """Tell all who share a query; how many matches came."""
         shared = self._shared[number]
         by_make = shared.by_make or shared.sorted()
-        if shared.is_one_to_one:
+        if not shared.counts:
             if len(shared.sharers) == 1:
                 ((make, ((_, who, variables),)),) = by_make
                 self._alone[number] = make, who, variables
             else:
                 self._together[number] = by_make
-        else:
+        if not shared.is_one_to_one:
             came, went = shared.answer.change(came, went)
         for make, sharers in by_make:
             added, ended = self._decoded(came, make), self._decoded(went, make)
@@ -435,11 +461,17 @@ class Automaton:
         """How many queries there are, equal ones counted once."""
         return len(self._shared)
 
+    @property
+    def members(self) -> int:
+        """How many have added a query."""
+        return len(self._by_number)
+
     def explain(self, number: int) -> Explained:
         """How a query is served."""
         shared = self._by_number[number]
         return Explained(
             len(shared.form.patterns),
+            sum(1 for _ in plans(shared.form)),
             len(shared.form.conditions),
             len(shared.sharers),
             shared.wants_lost,

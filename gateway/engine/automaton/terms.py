@@ -61,7 +61,21 @@ class Terms:
         try:
             return numbers[subject], numbers[predicate], numbers[object_]
         except KeyError:
-            return self._number(subject), self._number(predicate), self._number(object_)
+            return self.number(subject), self.number(predicate), self.number(object_)
+
+    def number(self, term: Term) -> int:
+        """The number of a term, given now where there is none."""
+        number = self._numbers.get(term)
+        if number is None:
+            if self._free:
+                number = self._free.pop()
+                self._terms[number] = term
+            else:
+                number = len(self._terms)
+                self._terms.append(term)
+            self._numbers[term] = number
+            self.wants_sweep = len(self._numbers) > self._most
+        return number
 
     @property
     def numbers(self) -> Mapping[Term, int]:
@@ -70,7 +84,7 @@ class Terms:
 
     def pin(self, term: Term) -> int:
         """The number of a query's constant; it stays until it was unpinned as often."""
-        number = self._number(term)
+        number = self.number(term)
         self._pins[number] += 1
         return number
 
@@ -94,16 +108,3 @@ class Terms:
                 self._free.append(number)
         self._most = 2 * len(self._numbers) + _SLACK
         self.wants_sweep = False
-
-    def _number(self, term: Term) -> int:
-        number = self._numbers.get(term)
-        if number is None:
-            if self._free:
-                number = self._free.pop()
-                self._terms[number] = term
-            else:
-                number = len(self._terms)
-                self._terms.append(term)
-            self._numbers[term] = number
-            self.wants_sweep = len(self._numbers) > self._most
-        return number

@@ -80,8 +80,7 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        others = (self.listener, self.keeping)
-        return bool(self._queries) or any(each is not None for each in others)
+        return bool(self._queries) or self.listener is not None or self.keeping is not None
 
     def place(self) -> Federated | None:
         """Where the gateway stands, for who comes again; None where no events are kept."""

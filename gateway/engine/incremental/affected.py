@@ -45,7 +45,7 @@ def _both_states(
     """
     keep = _extends_none_of(tuple(done)) if done else None
     part = part_of(plan, seeds.names, seeds.patterns)
-    alike = part.steps_left_alone(states)
+    alike = part.steps_left_alone(states) if part.is_left else None
     if alike is None or not (part.free or not seeds.patterns):
         known = frozenset(seeds.names)
 

@@ -20,6 +20,8 @@ from gateway.engine.incremental.states import Predicates, State, States
 MOST_KEPT = 1000
 """Seeds of one part whose completion is kept: below 1 MB."""
 
+_NO_PREDICATES: Predicates = frozenset()
+
 KeyOf = Callable[[Any], Hashable]
 Completions = dict[Hashable, Solutions]
 
@@ -29,7 +31,7 @@ class Part:
     """The core without the seeds' patterns, and the first steps, with what each of them looks up.
 
     Of the variables of the seeds, `keys` are read by it and `free` are not; filters that read a
-    free one are `late`.
+    free one are `late`. Where nothing `is_left`, a seed is a solution but for filters.
     """
 
     plan: Plan
@@ -41,6 +43,7 @@ class Part:
     steps: tuple[Predicates, ...]
     key_of_seed: KeyOf
     key_of_solution: KeyOf
+    is_left: bool
 
     def steps_left_alone(self, states: States) -> int | None:
         """How many of the steps are the same in both states; None if the core is not."""
@@ -131,6 +134,7 @@ def _part(plan: Plan, names: tuple[str, ...], seeded: tuple[int, ...]) -> Part:
         tuple(steps),
         _reader([place for _, place in keys]),
         _reader([name for name, _ in keys]),
+        bool(patterns or plan.tables or any(each != _NO_PREDICATES for each in steps)),
     )
 
 

@@ -14,6 +14,7 @@ from gateway.engine.incremental.answers import Answer, Bag, Remembered, RowSet, 
 from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.skeleton import skeletons
+from gateway.engine.incremental.sleeping import unmet
 from gateway.engine.incremental.states import Findings, Now, States, forget
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.spu import Change, SingleMember, Spu, evaluate
@@ -40,9 +41,17 @@ class IncrementalUnit(SingleMember):
     tier = "incremental"
 
     def __init__(
-        self, store: Source, spu: Spu, lutt: tuple[LuttEntry, ...], query: IncrementalQuery
+        self,
+        store: Source,
+        spu: Spu,
+        lutt: tuple[LuttEntry, ...],
+        query: IncrementalQuery,
+        *,
+        may_sleep: bool,
     ) -> None:
+        """A unit `may_sleep` where it is shown all changes of the store."""
         super().__init__(spu, lutt)
+        self._may_sleep = may_sleep
         self._store = store
         self._query = query
         self._answer: Answer | None = None
@@ -59,6 +68,11 @@ class IncrementalUnit(SingleMember):
     def has_groups_within(self) -> bool:
         """Whether at times only the store can say what its answer has become."""
         return self._query.has_groups_within
+
+    @property
+    def unmet(self) -> tuple[LuttEntry, ...]:
+        """Patterns without a match now; until one has some, no change concerns it."""
+        return unmet(self._query.plans, self._store) if self._may_sleep else ()
 
     def enter(self, family: Together) -> None:
         """Be a member of a family from now on."""

@@ -7,7 +7,16 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pyoxigraph import Quad
 
-from gateway.engine.dataset import LookUp, Objects, Quads, Tables, look_up_in, objects_in
+from gateway.engine.dataset import (
+    AskedColumn,
+    Column,
+    LookUp,
+    Objects,
+    Quads,
+    Tables,
+    look_up_in,
+    objects_in,
+)
 from gateway.rdf.terms import GraphName, Term
 
 
@@ -89,6 +98,10 @@ class Before(Tables):
             return [*found, *gone[subject]] if subject in gone else found
 
         return objects
+
+    def column(self, predicate: Term, graph: GraphName) -> Column:
+        """What subjects had; this state does not change."""
+        return AskedColumn(self.objects(predicate, graph))
 
 
 def _ends(quads: Iterable[Quad], predicate: Term, graph: GraphName) -> dict[Term, dict[Term, None]]:

@@ -49,7 +49,7 @@ Parameters are variables too: queries that differ in constants alone are joined 
 solution is dropped as soon as its parameters are those of nobody (`members`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -118,12 +118,23 @@ class Booster:
         return plan
 
     @cached_property
+    def _only(self) -> Plan | None:
+        """The plan of a join that is one star, which passes over what does not concern it."""
+        (size,) = self._sizes if len(self._sizes) == 1 else (0,)
+        return self._plan(tuple(range(size))) if size > 1 else None
+
+    @cached_property
     def _whole(self) -> WholePlan:
         return WholePlan(self._patterns, self._columns, self._parameters)
 
-    def changes(self, now: Quads, changed: Artq) -> Iterator[tuple[Key, Row, bool]]:
+    def changes(self, now: Quads, changed: Artq) -> Iterable[tuple[Key, Row, bool]]:
         """The rows that lost and that won a derivation, True for those; `now` has the change."""
         begun = self._begin(now, changed.runs)
+        return self._completed(now, changed, begun) if begun else ()
+
+    def _completed(
+        self, now: Quads, changed: Artq, begun: Mapping[Plan, Begun]
+    ) -> Iterator[tuple[Key, Row, bool]]:
         before: Quads | None = None
         for plan, (lost, won) in begun.items():
             if plan.looks_at(changed.runs):
@@ -139,14 +150,9 @@ class Booster:
 
     def _begin(self, now: Quads, runs: Sequence[Run]) -> dict[Plan, Begun]:
         """What each plan begins with, of those that the changed quads concern."""
-        plans = self._plans
-        anyway = plans[None]
-        concerned: dict[Plan, list[Run]] = {}
-        for run in runs:
-            for plan in plans.get(run.predicate, anyway):
-                concerned.setdefault(plan, []).append(run)
+        only = self._only
         begun: dict[Plan, Begun] = {}
-        for plan, its_runs in concerned.items():
+        for plan, its_runs in self._concerned(runs) if only is None else ((only, runs),):
             sides, wide = plan.begin(now, its_runs)
             if sides[0] or sides[1]:
                 begun[plan] = sides
@@ -156,6 +162,19 @@ class Booster:
                 its_wide = [run for run in wide if run.predicate == predicate]
                 begun[alone], _ = alone.begin(now, its_wide)
         return begun
+
+    def _concerned(self, runs: Sequence[Run]) -> Iterable[tuple[Plan, Sequence[Run]]]:
+        plans = self._plans
+        anyway = plans[None]
+        concerned: dict[Plan, list[Run]] = {}
+        for run in runs:
+            for plan in plans.get(run.predicate, anyway):
+                its_runs = concerned.get(plan)
+                if its_runs is None:
+                    concerned[plan] = [run]
+                else:
+                    its_runs.append(run)
+        return concerned.items()
 
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""

@@ -6,7 +6,7 @@ alone is a join too: each changed quad that matches is a row.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gateway.engine.join.booster import Booster
 from gateway.engine.join.conjunction import Conjunction
@@ -121,8 +121,12 @@ class JoinUnit:
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
+        changes = self._booster.changes(self._store, artq)
+        return self._netted(changes) if changes else ()
+
+    def _netted(self, changes: Iterable[tuple[Key, Row, bool]]) -> Iterator[Change]:
         rows: dict[Key, tuple[list[Row], list[Row]]] = {}
-        for key, row, is_won in self._booster.changes(self._store, artq):
+        for key, row, is_won in changes:
             rows.setdefault(key, ([], []))[not is_won].append(row)
         if not rows:
             return

@@ -22,7 +22,7 @@ from gateway.engine.join.join_pattern import (
     run_keys,
 )
 from gateway.engine.join.prunes import Members, Prunes, Solution
-from gateway.engine.join.star import Arm, Star, is_arm
+from gateway.engine.join.star import UNCHANGED, Arm, Star, is_arm
 from gateway.engine.join.steps import NOTHING, Reader, StarStep, Step
 from gateway.engine.limits import in_time
 from gateway.engine.lutt import Run
@@ -32,6 +32,9 @@ from gateway.rdf.terms import Term
 Sides = tuple[Solution, Solution]
 Begun = tuple[list[Solution], list[Solution]]
 """Solutions lost and won."""
+
+_NOTHING: tuple[Begun, list[Run]] = ([], []), []
+"""Nobody writes to it."""
 
 
 class PatternSeed:
@@ -101,6 +104,8 @@ class StarSeed:
     def begin(self, now: Quads, runs: Sequence[Run], starts: Sides) -> tuple[Begun, list[Run]]:
         """What these runs make of the starts of both sides, and those left to its patterns."""
         change = self._star.changes(now, runs)
+        if change is UNCHANGED:
+            return _NOTHING
         begun: Begun = ([], [])
         for side, rows in enumerate((change.lost, change.won)):
             if rows:

@@ -36,7 +36,6 @@ class Reach:
     def __init__(
         self, patterns: Sequence[JoinPattern], parameters: Sequence[str], members: Members
     ) -> None:
-        self._members = members
         self._of_all = 0
         self._own: dict[Spu, int] = {}
         self._entries = by_predicate(
@@ -58,7 +57,7 @@ class Reach:
     def count_all(self) -> int:
         """All members are reached; each has one hit more."""
         self._of_all += 1
-        return len(self._members)
+        return len(self._own)
 
     def count(self, artq: Artq) -> int:
         """How many are reached; each has one hit more."""

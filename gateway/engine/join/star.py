@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from gateway.engine.dataset import Objects, Quads, objects_in
+from gateway.engine.dataset import Column, Quads, column_in
 from gateway.engine.join.join_pattern import JoinPattern, Slot
 from gateway.engine.lutt import Run
 from gateway.rdf.terms import GraphName, Term
@@ -97,7 +97,7 @@ class StarChange(NamedTuple):
     wide: list[Run]
 
 
-_UNCHANGED = StarChange([], [], [], [])
+UNCHANGED = StarChange([], [], [], [])
 """Nobody writes to it."""
 
 
@@ -118,14 +118,19 @@ class Star:
         self._by_predicate: dict[Term, list[tuple[int, Arm]]] = {}
         for number, arm in enumerate(arms):
             self._by_predicate.setdefault(arm.predicate, []).append((number, arm))
+        self._now: Quads | None = None
+        self._columns: Sequence[Column] = ()
 
     def changes(self, now: Quads, runs: Sequence[Run]) -> StarChange:
         """What the changed quads make; `now` has the change already."""
         touched = self._touched(runs)
         if not touched:
-            return _UNCHANGED
+            return UNCHANGED
+        if now is not self._now:
+            self._now = now
+            self._columns = [column_in(now, arm.predicate, self._graph) for arm in self._arms]
         found = StarChange([], [], [], [])
-        has = self._has(now)
+        has = self._has
         wide: set[Term] = set()
         for subject, (removed, added) in touched.items():
             lost, won = _NOTHING, _NOTHING
@@ -148,15 +153,16 @@ class Star:
     def _touched(self, runs: Iterable[Run]) -> dict[Term, tuple[Side, Side]]:
         """By subject, the objects of each arm that were removed, and that were added."""
         found: dict[Term, tuple[Side, Side]] = {}
-        wanted = self._subjects
+        graph, wanted, by_predicate = self._graph, self._subjects, self._by_predicate
         for run in runs:
-            if run.graph != self._graph:
+            if run.graph != graph:
                 continue
-            for number, arm in self._by_predicate.get(run.predicate, ()):
+            for number, arm in by_predicate.get(run.predicate, ()):
+                is_whole = arm.constant is None and arm.known is None
                 for subject, objects in run.by_subject.items():
                     if wanted is not None and subject not in wanted:
                         continue
-                    own = arm.takes(objects)
+                    own = objects if is_whole else arm.takes(objects)
                     if not own:
                         continue
                     sides = found.get(subject)
@@ -166,19 +172,18 @@ class Star:
                     side[number] = dict.fromkeys((*side[number], *own)) if number in side else own
         return found
 
-    def _has(self, now: Quads) -> State:
-        """What subjects have after the change, of an arm when it is asked."""
-        arms, graph = self._arms, self._graph
-        looks: dict[int, Objects] = {}
-
-        def has(subject: Term, number: int) -> Collection[Term]:
-            arm = arms[number]
-            look = looks.get(number)
-            if look is None:
-                look = looks[number] = objects_in(now, arm.predicate, graph)
-            return arm.takes(look(subject))
-
-        return has
+    def _has(self, subject: Term, number: int) -> Collection[Term]:
+        """What a subject has after the change, of an arm."""
+        column = self._columns[number]
+        look = column.look
+        objects = column.objects(subject) if look is None else look(subject)
+        if not objects:
+            return _NONE
+        arm = self._arms[number]
+        constant = arm.constant
+        if constant is not None:
+            return (constant,) if constant in objects else _NONE
+        return objects if arm.known is None else arm.takes(objects)
 
     def _rows(self, subject: Term, state: State, changed: Side) -> tuple[Rows, bool]:
         """The rows of a state with a changed object, each at the first arm that has one.

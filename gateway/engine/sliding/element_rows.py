@@ -24,6 +24,9 @@ from gateway.windows.timeline import Timeline
 
 Rows = tuple[Row, ...]
 
+Asked = Callable[[GroupKey], bool] | None
+"""Whether somebody asks for a group; None: for each."""
+
 _SPARE = 64
 """Subjects that may come beside twice as many as there were, before all are gone over."""
 
@@ -80,13 +83,16 @@ class ElementRows:
         self._most = _SPARE
         self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
 
-    def enter(self, record: Record) -> Said:
-        """What an element says that is in a window now; looks whether it is sure."""
+    def enter(self, record: Record, is_asked: Asked = None) -> Said:
+        """What an element says that is in a window now; looks whether it is sure.
+
+        What it adds up is not read as numbers where its group is not `is_asked` for.
+        """
         said: Said | None = record.said
         known = self._subjects
         if said is not None and said.of is self._name and known.get(said.subjects) is record:
             return said  # another window has let it in
-        said = self._kept(record)
+        said = self._kept(record, is_asked)
         subjects = said.subjects
         for subject in (subjects,) if isinstance(subjects, int) else subjects:
             if known.setdefault(subject, record) is not record:
@@ -120,7 +126,7 @@ class ElementRows:
             said = said.others
         return said
 
-    def _kept(self, record: Record) -> Said:
+    def _kept(self, record: Record, is_asked: Asked) -> Said:
         others: Said | None = record.said
         if others is not None:
             said = self._found(record)
@@ -128,18 +134,18 @@ class ElementRows:
                 return said
             if _depth(others) >= _MOST_SAID:
                 others = None
-        said = record.said = self._read(record, others)
+        said = record.said = self._read(record, others, is_asked)
         if len(self._subjects) > self._most:
             left = {key: each for key, each in self._subjects.items() if each.own is not None}
             self._subjects, self._most = left, 2 * len(left) + _SPARE
         return said
 
-    def _read(self, record: Record, others: Said | None) -> Said:
+    def _read(self, record: Record, others: Said | None, is_asked: Asked = None) -> Said:
         made, star, is_kept = record.element.triples, self._star, self._grouped is None
         triples = self._looked_at(made) if isinstance(made, Parted) else made
         only = None if is_kept else star.only(triples)
         if only is not None:
-            key, what = self._of_groups((only[1],))
+            key, what = self._of_group(only[1], is_asked)
             return _said(Said, (self._name, hash(only[0]), key, what, others))
         subjects: int | tuple[int, ...]
         entries = star.entries(triples, is_kept=is_kept)
@@ -159,20 +165,31 @@ class ElementRows:
         if key_of is None or grouped is None:
             return None, rows
         if len(rows) == 1:
-            return group_key(key_of(rows[0])), grouped.numbers(rows[0])
+            return self._of_group(rows[0], None)
         return None, tuple([(group_key(key_of(row)), grouped.numbers(row)) for row in rows])
+
+    def _of_group(self, row: Row, is_asked: Asked) -> tuple[GroupKey | None, Any]:
+        key_of, grouped = self._key, self._grouped
+        if key_of is None or grouped is None:
+            return None, (row,)
+        key = group_key(key_of(row))
+        if is_asked is None or is_asked(key):
+            return key, grouped.numbers(row)
+        return key, grouped.unread(row)
 
     def _looked_at(self, triples: Parted) -> Sequence[Spo]:
         """The triples that the star looks at."""
         own, shared = triples.unique_terms(self._star.predicates), triples.shared
         if not shared:
-            return tuple(own)
+            return own if isinstance(own, Sequence) else tuple(own)
         known = self._shared.get(id(shared))
         if known is None:
             if len(self._shared) >= _MOST_SHARED:
                 self._shared.clear()
             wanted = tuple(t for t in shared if t.predicate in self._star.predicates)
             known = self._shared[id(shared)] = shared, wanted
+        if not known[1] and isinstance(own, Sequence):  # as mostly
+            return own
         return (*own, *known[1])
 
 

@@ -45,7 +45,7 @@ class Followed:
         Raises UnsureError.
         """
         left, entered = self._moved(change)
-        rows, move = self._rows, groups.move_one
+        rows, move, is_opened = self._rows, groups.move_one, groups.is_opened
         for record in left:
             _, _, key, what, _ = said = rows.leave(record)
             if key is not None:
@@ -53,7 +53,7 @@ class Followed:
             else:
                 groups.follow(said, -1, touched)
         for record in entered:
-            _, _, key, what, _ = said = rows.enter(record)
+            _, _, key, what, _ = said = rows.enter(record, is_opened)
             if key is not None:
                 move(key, what, +1, touched)
             else:

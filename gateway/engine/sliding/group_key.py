@@ -45,8 +45,23 @@ class Grouped(NamedTuple):
     key: tuple[int, ...]
     arguments: tuple[int, ...]
 
+    def unread(self, row: Row) -> "Unread":
+        """What is added up, for who may never ask for its numbers."""
+        return Unread([row[place] for place in self.arguments])
+
     def numbers(self, row: Row) -> Any:
         """What is added up as numbers: a Measured where it is one, else a tuple of them."""
         if len(self.arguments) == 1:
             return measured(row[self.arguments[0]])
         return tuple([measured(row[place]) for place in self.arguments])
+
+
+class Unread(tuple[Any, ...]):
+    """Terms that are added up, as yet not read as numbers."""
+
+    __slots__ = ()
+
+    @property
+    def numbers(self) -> Any:
+        """As those of `Grouped`."""
+        return measured(self[0]) if len(self) == 1 else tuple(map(measured, self))

@@ -13,7 +13,7 @@ from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
 from gateway.engine.sliding.element_rows import Said
-from gateway.engine.sliding.group_key import Grouped, GroupKey, group_key
+from gateway.engine.sliding.group_key import Grouped, GroupKey, Unread, group_key
 from gateway.engine.sliding.measured import Measured, integer_literal
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
@@ -165,6 +165,10 @@ class Groups:
             if constants is None or key.values[: self._parameters] == constants:
                 self.move_one(key, numbers, times, touched)
 
+    def is_opened(self, key: GroupKey) -> bool:
+        """Whether somebody is told the group."""
+        return key in self._groups or key.values[: self._parameters] in self._opened
+
     def move_one(self, key: GroupKey, numbers: Any, times: int, touched: list[Group]) -> None:
         """The same of one row, of which the key and `Grouped.numbers` are known.
 
@@ -179,6 +183,8 @@ class Groups:
             group.is_touched = True
             touched.append(group)
         group.count += times
+        if type(numbers) is Unread:  # entered when nobody had opened its group
+            numbers = numbers.numbers
         if type(numbers) is Measured:
             for add in group.adds:
                 add(times, numbers)

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode
 
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
@@ -70,9 +70,10 @@ def measured(term: Term | None) -> Measured:
 
 
 def _measured(term: Term | None) -> Measured:
-    if term is None or isinstance(term, NamedNode | BlankNode | Triple):
+    if not isinstance(term, Literal):
         return _other(Kind.ERROR, term)
-    if term.datatype == _DECIMAL:
+    datatype = term.datatype
+    if datatype == _DECIMAL:
         scaled = scaled_decimal(term.value)
         if scaled is None:
             return _other(Kind.ERROR, term)
@@ -80,11 +81,11 @@ def _measured(term: Term | None) -> Measured:
     value = number(term)
     if isinstance(value, int):
         return Measured(Kind.INTEGER, value * PLACES, 0.0, term)
-    if term.datatype == _DOUBLE:
+    if datatype == _DOUBLE:
         if _DOUBLE_FORM.fullmatch(term.value):
             return Measured(Kind.DOUBLE, 0, float(term.value), term)
         return _other(Kind.UNKNOWN, term)
-    is_error = term.datatype in _NOT_NUMBERS or is_number_type(term)
+    is_error = datatype in _NOT_NUMBERS or is_number_type(term)
     return _other(Kind.ERROR if is_error else Kind.UNKNOWN, term)
 
 

@@ -34,7 +34,7 @@ _FEW = 16
 _filled: WeakValueDictionary[tuple[Any, ...], "Star"] = WeakValueDictionary()
 """By the predicates of a star, the one that was filled last: ranges of one stream have the same."""
 
-_last_read: dict[tuple[Any, ...], tuple[tuple[Triple, ...], list[tuple[Term, Entry]]]] = {}
+_last_read: dict[tuple[Any, ...], tuple[tuple[Spo, ...], list[tuple[Term, Entry]]]] = {}
 """By the predicates of a star, the triples that were read last, and what they say."""
 
 
@@ -129,9 +129,7 @@ class Star:
             entry[place] = value
         return None if only is None or None in entry else (only, self._pick(entry))
 
-    def change(
-        self, removed: Sequence[Triple], added: Sequence[Triple]
-    ) -> tuple[list[Row], list[Row]]:
+    def change(self, removed: Sequence[Spo], added: Sequence[Spo]) -> tuple[list[Row], list[Row]]:
         """Take up what left and entered the window, net; the rows that go and those that come."""
         touched: dict[Term, Entry] = {}
         if removed:
@@ -149,7 +147,7 @@ class Star:
                 come += self.rows_of(after)
         return gone, come
 
-    def _read_once(self, triples: Sequence[Triple]) -> list[tuple[Term, Entry]]:
+    def _read_once(self, triples: Sequence[Spo]) -> list[tuple[Term, Entry]]:
         """What was read last, if it is the same: windows of one stream let in the same triples."""
         last = _last_read.get(self._predicates)
         if last is not None and len(last[0]) == len(triples) and all(map(is_, last[0], triples)):
@@ -195,15 +193,14 @@ class Star:
             touched.setdefault(subject, self._nothing if before is None else before)
             held[subject] = more if before is None else _both(before, more)
 
-    def _remove(self, triples: Iterable[Triple], touched: dict[Term, Entry]) -> None:
+    def _remove(self, triples: Iterable[Spo], touched: dict[Term, Entry]) -> None:
         wanted, held = self._wanted, self._held
         current: Term | None = None
         entry: list[Any] = []
-        for triple in triples:
-            places = wanted.get(triple.predicate)
+        for subject, predicate, object_ in triples:
+            places = wanted.get(predicate)
             if places is None:
                 continue
-            subject = triple.subject
             if subject != current:
                 if current is not None:
                     self._keep(current, entry)
@@ -213,7 +210,7 @@ class Star:
                 entry = list(before)
             for place in places:
                 had = entry[place]
-                entry[place] = _left(had, triple.object) if type(had) is Several else None
+                entry[place] = _left(had, object_) if type(had) is Several else None
         if current is not None:
             self._keep(current, entry)
 

@@ -206,12 +206,22 @@ class SlidingUnit:
             if self._unshown:
                 touched = [*self._unshown, *touched]
                 self._unshown = []
-            if self._alike is not None:
-                return self._plain_changes(touched, self._alike)
+            if not (touched or artq.runs):
+                return ()
+            members = self._told_alike(touched) if self._is_plain else None
+            if members is not None:
+                return self._plain_changes(touched, members)
             return self._changes(artq, touched)
         except Exception as error:
             self.fault = error
             return ()
+
+    def _told_alike(self, touched: Sequence[Group]) -> Members | None:
+        """The members, where each is told these groups as they are; None where they differ."""
+        if self._alike is not None or len(touched) != 1:
+            return self._alike
+        members = self._members[self._groups.constants_of(touched[0])]
+        return members if members.want_all else None
 
     def _changes(self, artq: Artq, touched: Iterable[Group]) -> list[Told]:
         told = _Sides(self._variables, is_net=self._is_plain)
@@ -233,6 +243,8 @@ class SlidingUnit:
 
     def _plain_changes(self, touched: Sequence[Group], members: Members) -> list[Told]:
         """The same, where each member is told each group as it is: all of them the same."""
+        if len(touched) == 1:  # as mostly, and each range of a stream has its own
+            return self._plain_change(touched[0], members)
         shows = list(map(self._groups.now, touched))
         added: list[Row] = []
         removed: list[Row] = []
@@ -251,6 +263,20 @@ class SlidingUnit:
         if not (added or removed):
             return []
         results = _results(ResultsDelta, (self._variables, tuple(added), tuple(removed)))
+        return [(spu, results) for spu in members.passing_all]
+
+    def _plain_change(self, group: Group, members: Members) -> list[Told]:
+        """The same of one group."""
+        now, was = self._groups.now(group), group.shown
+        group.is_touched = False
+        group.shown = now
+        if now is None:
+            self._groups.forget(group)
+        added = () if now is None else (now.row,)
+        removed = () if was is None else (was.row,)
+        if added == removed:
+            return []
+        results = _results(ResultsDelta, (self._variables, added, removed))
         return [(spu, results) for spu in members.passing_all]
 
     def _became(self, group: Group, now: Shown | None, told: "_Sides") -> "_Became":

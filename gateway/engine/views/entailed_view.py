@@ -188,7 +188,9 @@ class EntailedView:
         else:
             commit = partial(apply, delta)
             entailed = self._derived(parted.heard, parted.now, commit, is_reading=True)
-        self._postpone(parted.later)
+        if parted.later.added or parted.later.removed or parted.bundles is not None:
+            self.reasoner.postpone(parted.later, parted.bundles)
+            self._note_suspended()
         return entailed
 
     def _derived(
@@ -224,11 +226,6 @@ class EntailedView:
             return None
         self.reasoner.listen(relevance)
         return self.reasoner.parted(delta, [plan.kinds for plan, _ in bound], relevance)
-
-    def _postpone(self, later: Delta) -> None:
-        if later.added or later.removed:
-            self.reasoner.postpone(later)
-            self._note_suspended()
 
     def catch_up(self) -> None:
         """Derive from readings that wait."""

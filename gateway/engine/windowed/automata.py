@@ -9,6 +9,7 @@ query share its number in the automaton whatever they are told of it.
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from time import perf_counter_ns
 from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode
@@ -17,6 +18,7 @@ from gateway.engine.automaton.alike import likeness
 from gateway.engine.automaton.automaton import Automaton
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError, automaton_query
 from gateway.engine.compile import parse_subscribed
+from gateway.engine.explain import Costs
 from gateway.engine.limits import bounded
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
@@ -31,6 +33,7 @@ class Automata:
 
     def __init__(self) -> None:
         self._automata: dict[Content, Automaton] = {}
+        self._costs: dict[Content, Costs] = {}
         self._wanted: dict[Content, set[Term | None]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
@@ -80,6 +83,7 @@ class Automata:
         automaton = self._automata.get(content)
         if automaton is None:
             automaton = self._automata[content] = Automaton()
+            self._costs[content] = Costs()
             self._wanted[content] = set()
         wanted = self._wanted[content]
         looked_at = {None if isinstance(each[1], str) else each[1] for each in query.patterns}
@@ -108,7 +112,7 @@ class Automata:
         self._automata[content].remove(number)
         if not self._automata[content].queries:
             self._matches[content] = self.matches(content)
-            del self._automata[content]
+            del self._automata[content], self._costs[content]
             content.unwant(self._wanted.pop(content))
 
     def matches(self, content: Content) -> int:
@@ -117,14 +121,24 @@ class Automata:
         return self._matches.get(content, 0) + (0 if automaton is None else automaton.matches)
 
     def explain(self, spu: Spu) -> Mapping[str, int]:
-        """How an SPU is served, counted: its patterns and conditions, and who shares them."""
+        """How an SPU is served, counted: patterns, plans, conditions, and who shares them."""
         content, number = self._numbers[spu]
         found = self._automata[content].explain(number)
         return {
             "patterns": found.patterns,
+            "plans": found.plans,
             "conditions": found.conditions,
             "sharers": found.sharers,
         }
+
+    def costs(self, spu: Spu) -> tuple[Costs, int]:
+        """What all that share the automaton of an SPU have cost, and how many these SPUs are.
+
+        Its rows are matches: nobody counts whom each of them was told.
+        """
+        content, _ = self._numbers[spu]
+        automaton = self._automata[content]
+        return replace(self._costs[content], rows=automaton.matches), automaton.members
 
     def step(self, changes: Iterable[Change]) -> list[Told]:
         """What changed in the answers; a list for whoever asks."""
@@ -133,7 +147,10 @@ class Automata:
             automaton = self._automata.get(change.content)
             if automaton is None:
                 continue
+            begin, costs = perf_counter_ns(), self._costs[change.content]
             told = automaton.step(change.removed, change.added)
+            costs.updates += 1
+            costs.time_ns += perf_counter_ns() - begin
             if found:
                 found += told
             else:

@@ -113,11 +113,18 @@ class Tiers:
         query = self._as_automaton(subject)
         infos = {node.value: each.info() for node, each in contents.items()}
         if isinstance(query, AutomatonQuery):
-            shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
-            known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
-            served = None if spu is None else self.automata.explain(spu)
+            shown = Explanation(subject.text, "automaton", {}, (), {}, windows=infos, members=1)
+            if spu is None:
+                known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
+                return replace(shown, automaton=known)
+            costs, members = self.automata.costs(spu)
             return replace(
-                shown, is_subscribed=spu is not None, windows=infos, automaton=served or known
+                shown,
+                is_subscribed=True,
+                automaton=self.automata.explain(spu),
+                members=members,
+                hits=costs.updates,
+                costs=costs,
             )
         processing = self._home[spu] if spu is not None else self._processing(subject, contents)
         try:
@@ -160,7 +167,15 @@ class Tiers:
         spu = subscription.spu
         if spu in self.automata:
             known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
-            return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
+            costs, members = self.automata.costs(spu)
+            return Standing(
+                *known,
+                subscription.last_sequence,
+                tier="automaton",
+                members=members,
+                hits=costs.updates,
+                costs=costs,
+            )
         return self._home[spu].standing(subscription)
 
     def step(self, asserted: Delta, entailed: Delta, changes: Sequence[Change]) -> list[Told]:

@@ -34,6 +34,8 @@ class WindowCompiler(TierCompiler):
     as to explain a query.
     """
 
+    may_sleep = False  # windows are filled bit by bit
+
     def __init__(self, store: Source, content_of: ContentOf | None = None) -> None:
         super().__init__(store)
         self._content_of = content_of

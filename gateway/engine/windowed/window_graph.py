@@ -10,6 +10,7 @@ from gateway.rdf.namespaces import GW
 from gateway.rdf.terms import Term
 from gateway.store.quad_index import QuadIndex
 from gateway.windows.content import Change, Content
+from gateway.windows.parted import Spo
 
 _START, _END = NamedNode(GW + "windowStart"), NamedNode(GW + "windowEnd")
 
@@ -63,8 +64,7 @@ class WindowGraph:
         """Take up what entered and left; the quads of it that are wanted: added, removed."""
         if not self._wanted:
             return (), ()
-        removed = [self._quad(each) for each in change.removed if self._keeps(each.predicate)]
-        added = [self._quad(each) for each in change.added if self._keeps(each.predicate)]
+        removed, added = self._kept(change.removed), self._kept(change.added)
         if self.content.window.bounds:
             before, self._bounds = self._bounds, bound_quads(self.node, self.content)
             removed += [q for q in before if q not in self._bounds and self._keeps(q.predicate)]
@@ -83,6 +83,14 @@ class WindowGraph:
 
     def _keeps(self, predicate: Term | None) -> bool:
         return predicate in self._wanted or None in self._wanted
+
+    def _kept(self, triples: Iterable[Spo]) -> list[Quad]:
+        node, keeps = self.node, self._keeps
+        return [
+            Quad(subject, predicate, value, node)  # type: ignore[arg-type]  # they make a triple
+            for subject, predicate, value in triples
+            if keeps(predicate)
+        ]
 
     def _quad(self, triple: Triple) -> Quad:
         return Quad(triple.subject, triple.predicate, triple.object, self.node)

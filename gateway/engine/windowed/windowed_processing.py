@@ -13,6 +13,7 @@ from time import perf_counter_ns
 from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.compile import TierCompiler
+from gateway.engine.explain import Costs
 from gateway.engine.incremental.aggregates import UnsureError
 from gateway.engine.lutt import Artq
 from gateway.engine.processing import MakeCompiler, Processing
@@ -63,7 +64,7 @@ class WindowedProcessing(Processing):
         self._window_compiler: WindowCompiler | None = None
         if slides:
             self._compiler = self._window_compiler = WindowCompiler(self._cts, self._content)
-        self._sliding: dict[Content, dict[SlidingUnit, None]] = {}
+        self._sliding: dict[Content, dict[SlidingUnit, Costs]] = {}
         self._view = view
         self._is_own = is_own
         self._plain: Counter[GraphName] = Counter()
@@ -134,10 +135,11 @@ class WindowedProcessing(Processing):
 
     def _register(self, unit: Unit) -> None:
         if isinstance(unit, SlidingUnit):
-            self._sliding.setdefault(self._content(unit.node), {})[unit] = None
             unit.listen()
-        self._source.want(unit.lutt)
+        self._source.want(unit.lutt)  # before the CTS fills itself from it
         super()._register(unit)
+        if isinstance(unit, SlidingUnit):
+            self._sliding.setdefault(self._content(unit.node), {})[unit] = self._costs[unit]
 
     def _deregister(self, unit: Unit) -> None:
         super()._deregister(unit)
@@ -182,13 +184,13 @@ class WindowedProcessing(Processing):
                 continue
             only = (change,)
             begin = perf_counter_ns()
-            for unit in units:
+            for unit, costs in units.items():
                 found = unit.slide(only)
                 told += found
                 if unit.fault is not None:
                     failed.append(unit)
                 end = perf_counter_ns()
-                self._costs[unit].add(end - begin, found)
+                costs.add(end - begin, found)
                 begin = end
         for unit in failed:
             if unit.fault is not None:

@@ -121,7 +121,8 @@ class Closure(Assertions):
     def _withdraw(self, removed: Sequence[Quad]) -> None:
         self.retract_all(removed)
         self.weaken()
-        self.derive_again()
+        if self.left or self.gone or self.weakened:
+            self.derive_again()
 
     def _suspend_coming(self) -> None:
         """Leave what goes on: what waits is looked at again once something is taken back."""
@@ -175,17 +176,18 @@ class Closure(Assertions):
     def _retyped(self, changes: Changes) -> None:
         quad, shown, names = self.quad, self.shown, self.program.names
         for individual, (types, asserted) in self.was.items():
-            asserted_now = individual.asserted
+            types_now, asserted_now = individual.types, individual.asserted
             was = types & ~asserted & shown
-            now = individual.types & ~asserted_now & shown
+            now = types_now & ~asserted_now & shown
             if was != now:
-                changes.are_mixed |= (was & asserted_now | now & asserted) != 0
+                if was & asserted_now or now & asserted:
+                    changes.are_mixed = True
                 term = individual.term
                 if gained := now & ~was:
                     changes.added += [quad(term, TYPE, name) for name in names(gained)]
                 if lost := was & ~now:
                     changes.removed += [quad(term, TYPE, name) for name in names(lost)]
-            if types != individual.types:
+            if types != types_now:
                 changes.retyped.append((individual, types))
                 if self._members:
                     self._regroup(individual, types)

@@ -40,17 +40,15 @@ class Excluded:
 
 
 class Contradictions:
-    """All contradictions of all domains, each with the number of domains that have it."""
+    """All contradictions of all domains, each with the number of domains that have it.
+
+    `changed` are those that `changes` looks at: whether they were there.
+    """
 
     def __init__(self) -> None:
         self.index = QuadIndex()
+        self.changed: dict[Quad, bool] = {}
         self._count: dict[Quad, int] = {}
-        self._changed: dict[Quad, bool] = {}
-
-    @property
-    def have_changed(self) -> bool:
-        """Whether `changes` has something to tell."""
-        return bool(self._changed)
 
     def __len__(self) -> int:
         return len(self._count)
@@ -82,10 +80,10 @@ class Contradictions:
         """The contradictions that came and went since this was asked last."""
         came: list[Quad] = []
         went: list[Quad] = []
-        for quad, was in self._changed.items():
+        for quad, was in self.changed.items():
             if (quad in self._count) != was:
                 (went if was else came).append(quad)
-        self._changed.clear()
+        self.changed.clear()
         for quad in went:
             self.index.discard(quad)
         self.index.add(came)
@@ -94,7 +92,7 @@ class Contradictions:
     def _count_quads(self, quads: Iterable[Quad], sign: int) -> None:
         for quad in quads:
             count = self._count.get(quad, 0)
-            self._changed.setdefault(quad, count > 0)
+            self.changed.setdefault(quad, count > 0)
             if count + sign:
                 self._count[quad] = count + sign
             else:

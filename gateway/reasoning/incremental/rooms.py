@@ -80,13 +80,6 @@ class Parts:
         self.removed = removed
         self.added = added
 
-    def extend(self, quads: Sequence[Quad], *, are_added: bool) -> None:
-        """Put quads of one more graph to those that came, or that went."""
-        if are_added:
-            self.added = [*self.added, *quads] if self.added else quads
-        else:
-            self.removed = [*self.removed, *quads] if self.removed else quads
-
 
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
@@ -123,13 +116,16 @@ class Reading:
                 continue
             for graph, some in by_graph(quads):
                 graphs.add(graph)
-                domain = self.domain(graph)
+                domain = self._domain.get(graph) or self.domain(graph)
                 if domain is None:
                     continue
                 part = found.get(domain) if found else None
                 if part is None:
                     part = found[domain] = Parts()
-                part.extend(some, are_added=are_added)
+                if are_added:
+                    part.added = [*part.added, *some] if part.added else some
+                else:
+                    part.removed = [*part.removed, *some] if part.removed else some
         return found, graphs
 
     def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:

@@ -29,8 +29,8 @@ class Knowing(Protocol):
         """What it keeps of each term that it knows."""
 
 
-_Subjects = tuple[tuple[GraphName, str], ...]
-"""The graphs and variables of what is deleted, whatever its predicate."""
+_Subjects = tuple[tuple[GraphName, list[str]], ...]
+"""The graphs of what is deleted, whatever its predicate, with the variables of the subjects."""
 
 
 class Silence:
@@ -58,13 +58,14 @@ class Silence:
             subjects = known[kinds] if kinds in known else self._learn(kinds)
             if subjects is None:
                 return False
-            for graph, name in subjects:
+            for graph, names in subjects if closures else ():
                 closure = closures.get(graph)
                 if closure is None:
                     continue
-                term = bindings.get(name)
-                if term is None or term in closure.individuals:
-                    return False
+                for name in names:
+                    term = bindings.get(name)
+                    if term is None or term in closure.individuals:
+                        return False
         return True
 
     def may_mean(self, kinds: Kinds) -> bool:
@@ -78,7 +79,10 @@ class Silence:
         if SPECIAL.isdisjoint(kinds.graphs) and not (
             self.may_mean(kinds) or self._is_read(kinds.deleted, kinds.deleted_classes)
         ):
-            found = kinds.deleted_of
+            names: dict[GraphName, list[str]] = {}
+            for graph, name in kinds.deleted_of:
+                names.setdefault(graph, []).append(name)
+            found = tuple(names.items())
         if len(self._known) < _MOST_KNOWN:
             self._known[kinds] = found
         return found

@@ -22,6 +22,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
 from gateway.rdf.terms import GraphName, Term
+from gateway.reasoning.reasoning import MOST_DERIVED
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.quad_store import QuadStore, QueryResults
 from tests.gateway.engine.engine_strategies import State
@@ -106,7 +107,7 @@ def entailed_now(engine: Engine) -> QuadStore:
     changes, known = _known.get(engine, (-1, store))
     if changes == store.changes:
         return known
-    naive = NaiveReasoner(store, engine.view.domains, bound=100_000)
+    naive = NaiveReasoner(store, engine.view.domains, bound=MOST_DERIVED)
     naive.start()
     derived = naive.derived.match(None, None, None, None)
     assert set(derived) == set(reasoner.derived.match(None, None, None, None))

@@ -1,4 +1,4 @@
-"""A window that is told what is wanted of it tells that, and what several elements may have.
+"""A window that is told what is wanted of it tells that exactly, and may tell more.
 
 One of which nothing is wanted tells nothing, and knows what it has.
 """
@@ -6,13 +6,15 @@ One of which nothing is wanted tells nothing, and knows what it has.
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from gateway.windows import Change, Content, Streams, Window, taking_out
 from gateway.windows.items import Items
-from gateway.windows.parted import MADE_BYTES
+from gateway.windows.parted import MADE_BYTES, Spo
+from gateway.windows.timeline import Timeline
 from tests.gateway.windows.script import (
     KEYS,
+    NODE,
     OWN,
     STREAMS,
     TRIPLES,
@@ -34,10 +36,10 @@ BEGIN = 1_000
 @given(
     st.lists(plain_ranges(), min_size=2, max_size=2, unique=True),
     scripts(2),
-    st.lists(st.sets(st.sampled_from((*OWN, None)))),
+    st.lists(st.sets(st.sampled_from((*OWN, NODE, None)))),
 )
 @settings(max_examples=150, deadline=None)
-def test_of_what_one_element_has_the_wanted_is_told(
+def test_what_is_wanted_is_told_exactly(
     windows: list[Window], script: list[Operation], wanted: list[set[NamedNode | None]]
 ) -> None:
     whole, narrowed = Streams(), Streams()
@@ -59,7 +61,7 @@ def test_of_what_one_element_has_the_wanted_is_told(
         expected = {each.content: each for each in whole.step(now, arrived)}
         told = {each.content: each for each in narrowed.step(now, arrived)}
         for (of_all, content), each in zip(pairs, wants, strict=True):
-            assert _sides(told.get(content)) == _sides(expected.get(of_all), each)
+            assert _sides(told.get(content), each) == _sides(expected.get(of_all), each)
             assert set(content) == set(of_all)
             assert len(content) == len(of_all)
             assert set(content.having(frozenset(OWN[:1]))) == {
@@ -79,9 +81,7 @@ def _arrived(operation: Operation, now: int) -> dict[str, list]:  # type: ignore
     return arrived
 
 
-def _sides(
-    change: Change | None, wanted: set[NamedNode | None] | None = None
-) -> tuple[list[str], list[str]]:
+def _sides(change: Change | None, wanted: set[NamedNode | None]) -> tuple[list[str], list[str]]:
     sides: list[list[str]] = [[], []]
     if change is not None:
         for side, triples in zip(sides, (change.added, change.removed), strict=True):
@@ -89,10 +89,33 @@ def _sides(
     return sorted(sides[0]), sorted(sides[1])
 
 
-def _is_told(triple: Triple, wanted: set[NamedNode | None] | None) -> bool:
-    if wanted is None or None in wanted:
-        return True
-    return bool(wanted) and triple.predicate in {*wanted, NamedNode("urn:n")}
+def _is_told(triple: Spo, wanted: set[NamedNode | None]) -> bool:
+    _, predicate, _ = triple
+    return None in wanted or predicate in wanted
+
+
+def test_only_more_that_elements_share_costs_what_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def step(after: int, *, arriving: bool = False) -> tuple[list[str], list[str]]:
+        draft = Draft(tuple(TRIPLES[:2]), 0, None, None, False, own=2)
+        arrived = [draft.element(BEGIN + after)] if arriving else []
+        (change,) = streams.step(BEGIN + after, {STREAMS[0]: arrived})
+        return tuple([str(p) for _, p, _ in side] for side in (change.added, change.removed))  # type: ignore[return-value]
+
+    even, odd, shared = map(str, (*OWN, NODE))
+    streams = Streams()
+    content = streams.open(Window(STREAMS[0], 10), BEGIN, complete_since=0)
+    content.want([OWN[0]])
+    assert step(0, arriving=True) == ([even], [])
+    with monkeypatch.context() as patch:
+        patch.setattr(Timeline, "_own", lambda *_: pytest.fail("all are looked at"))
+        content.want([OWN[1]])
+        assert step(1, arriving=True) == ([even, odd], [])
+    content.want([NODE])
+    assert step(10) == ([], [even, odd])  # another element has the rest of what it had
+    assert step(11) == ([], [shared, shared, even, odd])
+    assert len(content) == 0
 
 
 def test_what_is_wanted_is_weighed() -> None:
@@ -161,3 +184,16 @@ def test_windows_that_are_opened_later_leave_others_where_the_clock_is() -> None
     late = Draft((), -1, None, None, False).element(BEGIN + 1)
     streams.step(BEGIN + 1, {STREAMS[0]: [late]})
     assert early.info().elements == 0
+
+
+def test_a_window_that_nothing_enters_is_complete_once_its_range_has_passed() -> None:
+    streams = Streams()
+    sensor, observed, feature = KEYS[0]
+    content = streams.open(Window(STREAMS[0], 10, sensor=(sensor,)), BEGIN)
+    other = Draft((), None, ("urn:another", observed, feature), None, False)
+    assert not content.info().complete
+    streams.step(BEGIN + 8, {STREAMS[0]: [other.element(BEGIN + 8)]})
+    assert not content.info().complete
+    streams.step(BEGIN + 10, {STREAMS[0]: [other.element(BEGIN + 10)]})
+    info = content.info()
+    assert (info.complete, info.to, info.watermark) == (True, BEGIN + 10, BEGIN + 10)

@@ -16,6 +16,7 @@ from tests.gateway.windows.script import (
     STREAMS,
     Arrive,
     Close,
+    Draft,
     Jump,
     Open,
     Operation,
@@ -207,6 +208,15 @@ def test_windows_of_several_ranges_over_one_stream(
 @_FEW
 @given(st.lists(counted(), min_size=3, max_size=3), scripts(3))
 def test_windows_by_triples_and_elements(windows: list[Window], script: list[Operation]) -> None:
+    World(windows).run(script)
+
+
+def test_a_step_stays_due_where_a_window_goes_behind_a_jump() -> None:
+    """Shrunk by Hypothesis: closing one forgot that the others had something to look at."""
+    nothing = ("urn:a", Draft((), None, None, None, is_gateway_time=False, own=None))
+    windows = [Window("urn:a", range=length) for length in (1, 2, 3)]
+    script: list[Operation] = [Open(1, None), Open(2, None), Arrive(0, (nothing, nothing))]
+    script += [Jump(1), Close(1), Open(0, None)]
     World(windows).run(script)
 
 

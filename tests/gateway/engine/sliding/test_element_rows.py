@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
 from gateway.engine import Engine, Outcome
 from gateway.engine.request import SubscribeRequest, UpdateRequest
-from gateway.engine.sliding.element_rows import ElementRows, Said
+from gateway.engine.sliding.element_rows import Asked, ElementRows, Said
 from gateway.rdf.solutions import SolutionBag
 from gateway.windows import Element, Window
 from gateway.windows.owners import Record
@@ -159,9 +159,9 @@ def test_ranges_of_one_stream_read_an_element_once(monkeypatch: pytest.MonkeyPat
     reads: list[Record] = []
     read = ElementRows._read
 
-    def counted(self: ElementRows, record: Record, others: Said | None) -> Said:
+    def counted(self: ElementRows, record: Record, others: Said | None, is_asked: Asked) -> Said:
         reads.append(record)
-        return read(self, record, others)
+        return read(self, record, others, is_asked)
 
     monkeypatch.setattr(ElementRows, "_read", counted)
     clocks = Clocks()

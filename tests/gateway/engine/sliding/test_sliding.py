@@ -1,5 +1,6 @@
 """The sliding tier: what it takes, what shares a unit, and what it gives up."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 
@@ -8,6 +9,7 @@ from pyoxigraph import Literal, Triple
 
 from gateway.engine import Engine
 from gateway.engine.request import SubscribeRequest
+from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 from gateway.windows.window import Window
 from tests.gateway.engine.sliding.sliding_strategies import urn
@@ -173,3 +175,47 @@ def test_a_change_of_the_store_moves_the_groups_that_it_concerns() -> None:
         assert not told.added
         (told,) = engine.update(f"{_P} DELETE DATA {{ :p :value true }}").notifications
         assert [row["s"] for row in told.added] == [urn("s2")]
+
+
+@pytest.mark.parametrize(
+    "shown", ["AVG(?v)", "COUNT(?o) AS ?n) (SUM(?v)", "MIN(?v) AS ?n) (MAX(?v)"]
+)
+def test_what_entered_before_somebody_asked_for_its_group_counts_and_leaves(shown: str) -> None:
+    """Of a group that nobody is told, nothing is read as a number until somebody is."""
+
+    def text(sensor: str) -> str:
+        where = f"{{ GRAPH <urn:g> {{ ?o :sensor :{sensor} ; :value ?v }} }}"
+        return f"{_P}SELECT ({shown} AS ?shown) {where}"
+
+    clock = Hand()
+    engines = [Engine.open(clock=clock), Engine.open(clock=clock, oracle=True)]
+    answers: list[dict[str, Counter[Row]]] = [{}, {}]
+    spuids: list[dict[str, str]] = [{}, {}]
+
+    def subscribe(sensor: str) -> None:
+        for engine, known, names in zip(engines, answers, spuids, strict=True):
+            first = engine.subscribe(asked(text(sensor)))
+            names[first.spuid], known[sensor] = sensor, Counter(first.results.added)
+
+    def step(*elements: Sequence[Triple]) -> None:
+        for engine, known, names in zip(engines, answers, spuids, strict=True):
+            outcomes = [engine.push("urn:s", each) for each in elements] or [engine.advance()]
+            for outcome in outcomes:
+                for told in outcome.notifications:
+                    known[names[told.spuid]] += Counter(told.results.added)
+                    known[names[told.spuid]] -= Counter(told.results.removed)
+        assert answers[0] == answers[1]
+
+    with closing(engines[0]), closing(engines[1]):
+        subscribe("s1")
+        step(reading(1, 1), reading(2, 7, "s2"), reading(3, 2, "s3"))
+        subscribe("s2")
+        step(reading(4, 4, "s2"), reading(5, "none", "s3"))
+        assert tiers(engines[0]) == {"sliding": 2}
+        clock.time += 6_000_000
+        subscribe("s3")
+        step(reading(6, 5, "s2"), reading(7, 5, "s3"))
+        clock.time += 5_000_000
+        step()
+        clock.time += 5_000_000
+        step()

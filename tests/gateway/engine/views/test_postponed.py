@@ -1,7 +1,8 @@
 """Readings that nobody who infers hears of wait to be derived from; whoever looks sees no delay."""
 
+from collections.abc import Sequence
 from random import Random
-from threading import Thread
+from threading import RLock, Thread
 from unittest.mock import patch
 
 import pytest
@@ -12,9 +13,12 @@ from gateway.errors import ForbiddenError, StorageError, SuspendedError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.reasoning.domains import Domains
+from gateway.reasoning.incremental.parting import Bundles
 from gateway.reasoning.incremental.program import TYPE
 from gateway.reasoning.postponed import _MOST_WAITING, Postponed
 from gateway.reasoning.reasoner import Reasoner
+from gateway.store.bundles.bundle import Bundle, Known
+from gateway.store.bundles.shape import shape_of
 from gateway.store.pending import Pending
 from tests.gateway.engine.views.reasoned import (
     ABOVE,
@@ -263,3 +267,59 @@ def test_waiting_readings_are_netted_whatever_the_order() -> None:
     tested.postpone(Delta(removed=(quad,)))
     tested.postpone(Delta(added=(quad,)))
     assert (len(tested), len(tested.derived)) == (0, 1)
+
+
+class Seen:
+    """A reasoner that has to be told the net change, and no quad twice."""
+
+    def __init__(self) -> None:
+        self.quads: set[Quad] = set()
+
+    def step(self, delta: Delta, *, is_reading: bool) -> Delta:
+        assert is_reading
+        assert self.quads.isdisjoint(delta.added)
+        assert self.quads.issuperset(delta.removed)
+        self.quads = self.quads.union(delta.added).difference(delta.removed)
+        return delta
+
+
+class Whole:
+    """All quads of a bundle may wait."""
+
+    def later(self, bundle: Bundle) -> Sequence[Quad]:
+        return bundle.quads()
+
+    def most_later(self, bundle: Bundle) -> int:
+        return len(bundle)
+
+
+@pytest.mark.property
+@pytest.mark.parametrize("seed", range(40))
+def test_bundles_wait_net_whether_they_go_whole_or_quad_by_quad(seed: int) -> None:
+    """Their IRIs are used again; what somebody has looked up in the store goes quad by quad."""
+    chance, seen = Random(seed), Seen()
+    tested = Postponed(seen, RLock())  # type: ignore[arg-type]
+    shape = shape_of("INSERT { ?o a <urn:A> ; <urn:p> 1 , 2 } WHERE {}", ["o"])
+    assert shape is not None
+    there: set[Quad] = set()
+    whole: dict[str, Bundle] = {}
+    for _ in range(200):
+        iri = f"urn:{chance.choice('ab')}"
+        bundle = whole.pop(iri, None)
+        quads = [*filter(lambda quad: quad.subject == NamedNode(iri), there)]
+        if bundle is not None and chance.random() < 0.5:
+            tested.postpone(Delta(), Bundles((), (bundle,), Whole()))
+            there.difference_update(quads)
+        elif quads:
+            gone = quads if chance.random() < 0.5 else quads[:1]
+            tested.postpone(Delta(removed=tuple(gone)))
+            there.difference_update(gone)
+        else:
+            made = whole[iri] = Bundle(Known(shape, (iri,), {"o": NamedNode(iri)}))
+            tested.postpone(Delta(), Bundles((made,), (), Whole()))
+            there.update(made.quads())
+        if chance.random() < 0.2:
+            tested.catch_up()
+            assert (seen.quads, len(tested)) == (there, 0)
+    tested.catch_up()
+    assert seen.quads == there

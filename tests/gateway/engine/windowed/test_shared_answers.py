@@ -5,6 +5,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from gateway.engine.engine import Engine
 from gateway.engine.notification import Notification, SharedNotification
+from gateway.engine.request import SubscribeRequest
 from gateway.errors import WindowError
 from gateway.windows.window import Window
 
@@ -128,4 +129,20 @@ def test_a_listener_without_windows_is_refused() -> None:
     engine = Engine.open()
     with pytest.raises(WindowError, match="over windows"):
         engine.subscribe("SELECT ?x { ?x ?y ?z }", listener=print)
+    engine.close()
+
+
+def test_what_an_automaton_took_is_told_for_all_of_its_queries() -> None:
+    engine = Engine.open()
+    for text in (TEXT, OTHER, TURNED):
+        engine.subscribe(text, windows=WINDOWS)
+    engine.push("urn:s", [triple("p", 1)])
+    engine.push("urn:s", [triple("q", 2)])
+    shown = engine.explain(SubscribeRequest(TURNED, windows=tuple(WINDOWS.items())))
+    assert shown.automaton == {"patterns": 2, "plans": 2, "conditions": 0, "sharers": 2}
+    assert (shown.members, shown.hits, shown.costs.updates, shown.costs.rows) == (2, 2, 2, 1)
+    assert shown.costs.time_ns > 0
+    assert "automaton: 2 patterns, 2 plans, 0 conditions, 2 sharers" in str(shown)
+    assert "by one automaton for the 2 SPUs" in str(shown)
+    assert {each.costs.updates for each in engine.standing_by(3)} == {2}
     engine.close()
