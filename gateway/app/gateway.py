@@ -36,15 +36,18 @@ from gateway.config.settings import Config
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
-from gateway.runtime.process import raise_limit
+from gateway.runtime.process import keep_heaps_together, keep_memory_small, raise_limit
 from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler
 
 _SWITCH_S = 0.001
 """Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
 
-_COLLECT = (50_000, 20, 100)
-"""Garbage is looked for this seldom: readings leave none in cycles, and each look costs time."""
+_COLLECT = (20_000, 10, 500)
+"""Garbage is looked for this seldom: readings leave none in cycles, and each look costs time.
+
+But never among many new ones at once: all threads wait, and a window is filled with a million.
+"""
 
 
 async def _at_once() -> None:
@@ -92,6 +95,7 @@ class Gateway:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
         sys.setswitchinterval(_SWITCH_S)
         raise_limit()
+        keep_heaps_together()
         gc.set_threshold(*_COLLECT)
         prepare_data(self._config)
         self._tasks = Tasks()
@@ -145,7 +149,8 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        beside = Beside(loop_calls, guarded, clocks, tasks, kept)
+        overtaken = reception.later_epoch(kept).go_on_behind
+        beside = Beside(loop_calls, guarded, clocks, tasks, kept, overtaken)
         subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
@@ -173,7 +178,7 @@ class Gateway:
         """Take messages of devices from now on."""
         stages, enter = self.stages, starting.enter_async_context
         await self._may_serve()
-        stages.storage.keep_up()
+        stages.keep_up()
         self._starting("broker")
         await enter(stages.broker.listening(stages.control.actuating.topics))
         self.mqtt_port = stages.broker.port
@@ -194,4 +199,6 @@ class Gateway:
         self.http_port, self.websocket_port = ports.http, ports.websocket
         begin_telling(config, stages, ports.http)
         stages.storage.scheduler.start_timers()
+        await enter(self._tasks.task(keep_memory_small, "memory"))
+        await enter(self._tasks.task(stages.storage.flush_at_rest, "rest"))
         await stages.onboarding.warn()

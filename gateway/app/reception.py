@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+from gateway.app.federation.later_epoch import LaterEpoch
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
@@ -33,7 +34,6 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.windows.observation_windows import ObservationWindows
-from gateway.journal import Journal
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -78,7 +78,7 @@ class Reception:
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
-        self._follow_journal(storage.journal)
+        self._follow_journal()
         self.windows = ObservationWindows(
             storage.scheduler,
             storage.journal,
@@ -88,8 +88,9 @@ class Reception:
             most=config.windows.elements,
         )
 
-    def _follow_journal(self, journal: Journal) -> None:
+    def _follow_journal(self) -> None:
         """Have requests that are no messages stand behind the last message that was applied."""
+        journal = self._storage.journal
         places = self.scheduler.engine.events.places
         places.follow(journal.origin, journal.epoch, lambda: journal.space.applied)
 
@@ -112,6 +113,11 @@ class Reception:
         )
         with keeping_events(sources, events_path(config), config.events.limits()) as kept:
             yield kept
+
+    def later_epoch(self, kept: EventsKept | None) -> LaterEpoch:
+        """What has it go on behind positions that others know."""
+        storage = self._storage
+        return LaterEpoch(self.ingest, storage.scheduler, storage.journal, storage.identity, kept)
 
     @property
     def scheduler(self) -> Scheduler:

@@ -23,6 +23,7 @@ from gateway.gates.sensorthings.measures import sensorthings_measures
 from gateway.gates.sensorthings.telling import Telling
 from gateway.gates.subscriptions.measures import subscriber_measures
 from gateway.ingest.compound.events_kept import EventsKept
+from gateway.ingest.labels import labels_of_streams
 from gateway.runtime.measures import Measure
 
 
@@ -49,6 +50,12 @@ class Stages:
         """What answers over several gateways, where there is a federation."""
         found = self.subscribing.federation
         return None if found is None else found.service
+
+    def keep_up(self) -> None:
+        """Seal and ship from now on; segments tell what their things are called."""
+        query, streams = self.storage.engine.query, self.reception.current_state.streams
+        self.storage.journal.labels.source = lambda: labels_of_streams(query, streams())
+        self.storage.keep_up()
 
     def summary(self) -> Mapping[str, int]:
         """The way of the data in counters: messages in, triples, notifications, commands out."""

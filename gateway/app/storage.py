@@ -36,6 +36,8 @@ from gateway.store.clock import microseconds
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 
+_REST_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -74,6 +76,12 @@ class Storage:
         self._beside.enter_context(self.upkeep)
         if self.shipper is not None:
             self._beside.enter_context(self.shipper)
+
+    async def flush_at_rest(self) -> None:
+        """Look each minute whether the store is at rest; the body of a task."""
+        while True:
+            await asyncio.sleep(_REST_S)
+            self.scheduler.post(self.engine.store.rest)
 
     async def learn(self, query: str, sink: Sink) -> None:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gateway.app.federation.federating import Federation, Kept, federating
+from gateway.app.federation.federating import Federation, GoOnBehind, Kept, federating
 from gateway.app.security import Security
 from gateway.app.tasks import Tasks
 from gateway.config.limits import LimitsSettings
@@ -98,13 +98,17 @@ class Subscribing:
 
 
 class Beside(NamedTuple):
-    """What is there when subscribers come; `kept` is what members missed."""
+    """What is there when subscribers come; `kept` is what members missed.
+
+    `overtaken` has this gateway go on behind a position that they know of it.
+    """
 
     loop_calls: LoopCalls
     security: Security
     clocks: Clocks
     tasks: Tasks
     kept: Kept = None
+    overtaken: GoOnBehind = None
 
 
 @asynccontextmanager
@@ -112,7 +116,7 @@ async def subscribing(
     config: Config, scheduler: Scheduler, beside: Beside
 ) -> AsyncIterator[Subscribing]:
     """Subscribers can come, by whatever transport."""
-    loop_calls, security, clocks, tasks, kept = beside
+    loop_calls, security, clocks, tasks, kept, overtaken = beside
     policies = None if security.authority is None else security.authority.policy
     limits = subscriber_limits(config)
     async with AsyncExitStack() as stack:
@@ -120,7 +124,7 @@ async def subscribing(
         windows = OpenWindows(scheduler, config.limits.query_memory_bytes // _COPIED)
         tried = stack.enter_context(closing(TriedFirst(scheduler, apart, windows)))
         federation = await stack.enter_async_context(
-            federating(config, scheduler, clocks.now, tasks, kept=kept)
+            federating(config, scheduler, clocks.now, tasks, kept=kept, overtaken=overtaken)
         )
         federated = Federated(tried, None if federation is None else federation.service)
         subscribers = Subscribers(federated, loop_calls, limits, security.guard)

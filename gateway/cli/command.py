@@ -92,8 +92,9 @@ def _parser(verb: str) -> Parser:
 
 
 def _unknown_option(parser: Parser, verb: str, word: str) -> int:
-    """Usage, so exit code 2; an option that is nearly one is told."""
-    near = get_close_matches(word.partition("=")[0], sorted(set(parser.option_names())), n=1)
+    """Usage, so exit code 2; an option that is nearly one is told, but not that of a neighbour."""
+    name, known = word.partition("=")[0], sorted(set(parser.option_names()))
+    near = [] if name in known else get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"sosa-gateway {verb} --help lists them"
     what = "option" if word.startswith("-") else "argument"
     sys.stderr.write(f"error: there is no {what} {word!r} here\nwhat to do: {hint}\n")

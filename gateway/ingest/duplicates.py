@@ -16,7 +16,7 @@ delivery was lost is none. A bare value is a duplicate with DUP alone.
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto, unique
 from itertools import islice
 from typing import TypeAlias
@@ -34,8 +34,17 @@ _VALUES = 1000
 _DELIVERY_BITS = 32
 _DELIVERY = (1 << _DELIVERY_BITS) - 1
 
+_VALUE_BITS = 64
+_TOLD_BITS = _VALUE_BITS + _DELIVERY_BITS
+
 _Accepted: TypeAlias = tuple[datetime, int, tuple[tuple[int, datetime], ...]]
 """When, the value accepted last with its delivery (`_told`), and those before with their times."""
+
+_Kept: TypeAlias = int | _Accepted
+"""The same; with no values before as one number, which takes 48 bytes where the rest takes 170."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @unique
@@ -53,7 +62,7 @@ class Duplicates:
 
     def __init__(self, capacity: int = 200_000) -> None:
         self._capacity = capacity
-        self._seen: dict[int, _Accepted] = {}
+        self._seen: dict[int, _Kept] = {}
         self._earlier = 0
         self._again: Message | Replay | None = None
         self._then: dict[int, _Accepted | None] = {}
@@ -96,7 +105,7 @@ class Duplicates:
         return Novelty.KNOWN
 
     def _judge_bare(self, key: int, message: Message, replay: Replay | None) -> Novelty:
-        before, now = self._seen.get(key), message.received_at
+        before, now = self._known(key), message.received_at
         if before is not None:
             is_again = message.duplicate and now - before[0] <= WINDOW
             if is_again or (replay is not None and before[0] == now):
@@ -129,9 +138,13 @@ class Duplicates:
         self._then[key] = None
         return False
 
+    def _known(self, key: int) -> _Accepted | None:
+        kept = self._seen.get(key)
+        return None if kept is None else _unpacked(kept)
+
     def _recent(self, key: int, observation: Observation, now: datetime) -> _Accepted | None:
         """What was accepted with this in common; by a counter alone a short while ago."""
-        before = self._seen.get(key)
+        before = self._known(key)
         if before is None or _is_told_by_time(observation) or now - before[0] <= WINDOW:
             return before
         return None
@@ -150,12 +163,28 @@ class Duplicates:
         """
         before = self._seen.pop(key, None)
         if before is not None:
-            self._earlier -= len(before[2])
-        self._seen[key] = accepted
+            self._earlier -= _earlier_values(before)
+        self._seen[key] = _packed(accepted)
         self._earlier += len(accepted[2])
         while len(self._seen) + self._earlier > self._capacity:
             for oldest in list(islice(self._seen, max(1, self._capacity // 20))):
-                self._earlier -= len(self._seen.pop(oldest)[2])
+                self._earlier -= _earlier_values(self._seen.pop(oldest))
+
+
+def _packed(accepted: _Accepted) -> _Kept:
+    when, told, earlier = accepted
+    return accepted if earlier else (when - _EPOCH) // _MICROSECOND << _TOLD_BITS | told
+
+
+def _unpacked(kept: _Kept) -> _Accepted:
+    if not isinstance(kept, int):
+        return kept
+    told = kept & (1 << _TOLD_BITS) - 1
+    return _EPOCH + (kept >> _TOLD_BITS) * _MICROSECOND, told, ()
+
+
+def _earlier_values(kept: _Kept) -> int:
+    return 0 if isinstance(kept, int) else len(kept[2])
 
 
 def delivery_of(message: Message) -> str:
@@ -217,6 +246,7 @@ def _told(observation: Observation, delivery: str) -> int:
     if datatype == DECIMAL and "." in lexical:
         lexical = lexical.rstrip("0").rstrip(".")
     value = hash((lexical, observation.unit if datatype in NUMERIC else datatype))
+    value &= (1 << _VALUE_BITS) - 1  # of a hash, which may be negative
     return value << _DELIVERY_BITS | hash(delivery) & _DELIVERY
 
 

@@ -333,7 +333,9 @@ class Ingest:
                 request = self._current_state.request(each.records)
                 done = partial(self._settle, each)
                 templates = self._current_state.templates
-                elements = partial(self.elements.entering, each.records, templates, wants)
+                elements = partial(
+                    self.elements.entering, each.records, templates, wants, request.entering
+                )
                 event = partial(self.events.of, each.records)
                 yield Submission(request.updates, done, request.remainders, elements, event)
             else:

@@ -34,19 +34,27 @@ class Form:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", {**self.fixed, **self.makers})
 
+    def maker(self, name: str) -> Make | None:
+        """What makes the binding of a name; None where it is not bound."""
+        make, term = self.makers.get(name), self.fixed.get(name)
+        if make is None and term is not None:
+            return lambda _base, _told: term
+        return make
+
 
 class ObservedTerms(Entering):
-    """The bindings of one observation; `result` is made already."""
+    """The bindings of one observation, of what it has `told`; `result` is made already."""
 
-    __slots__ = ("_base", "_form", "_result", "_told")
+    __slots__ = ("_base", "_form", "_result", "told")
 
-    def __init__(self, form: Form, base: str, iri: str, told: object, result: Term) -> None:
+    def __init__(self, form: Form, base: str, iri: str, told: Any, result: Term) -> None:
         """`base` and `told` are for the makers, `iri` is that of the observation."""
         self.shape = form.shape
         self.iris = tuple([iri + suffix for suffix in form.suffixes])
+        self.made = {}
+        self.told = told
         self._form = form
         self._base = base
-        self._told = told
         self._result = result
 
     def __getitem__(self, name: str) -> Term:
@@ -56,7 +64,7 @@ class ObservedTerms(Entering):
         if name in subjects:
             return NamedNode(self.iris[subjects.index(name)])
         make = self._form.makers.get(name)
-        return self._form.fixed[name] if make is None else make(self._base, self._told)
+        return self._form.fixed[name] if make is None else make(self._base, self.told)
 
     def names(self) -> Mapping[str, object]:
         """What is bound."""

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pyoxigraph import Literal, NamedNode
 
 from adapters.values.observation import Observation, StreamKey, TimeSource
-from gateway.ingest.observed_terms import Form, ObservedTerms
+from gateway.ingest.observed_terms import Form, Make, ObservedTerms
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import GW, UNIT, XSD
@@ -181,6 +181,9 @@ def told_unit(in_graph: str | None) -> str | None:
     return None if in_graph == _UNITLESS else in_graph
 
 
+_STREAMS = 50_000
+"""So many streams are remembered."""
+
 _Make = Callable[[str, Said], NamedNode | Literal]
 """A term of what an observation says; the first is `<base><gateway>`."""
 
@@ -222,9 +225,11 @@ class ObservationTemplates:
     def __init__(self, profiles: Profiles, identity: Identity) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         self._identity = identity
-        self._base = f"{identity.base_iri}{identity.gateway}"
+        self.base = f"{identity.base_iri}{identity.gateway}"
+        """What the IRIs of observations and messages begin with."""
         self._templates = UpdateTemplates(profiles, _TEMPLATES)
         self._forms: dict[str, Form] = {}
+        self._streams: dict[StreamKey, StreamKey] = {}
         self._forgets = False
         self._class_shape = self._templates.shape("CLASSIFY_SENSOR", ())
         try:
@@ -249,7 +254,7 @@ class ObservationTemplates:
         """Have terms made when they are asked for, where the profile takes whatever they are."""
         name, makers = _template(example), _makers(example)
         shape = self._templates.shape(name, MINTED)
-        terms = {key: make(self._base, example) for key, make in makers.items()}
+        terms = {key: make(self.base, example) for key, make in makers.items()}
         if shape is None or not self._templates.takes_all_like(name, terms, ("result",)):
             return
         fixed = {
@@ -297,8 +302,8 @@ class ObservationTemplates:
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""
-        told = said(record)
-        base, name = self._base, _template(told)
+        told = self.said(record)
+        base, name = self.base, _template(told)
         form = self._forms.get(name)
         if form is None:
             values = {key: make(base, told) for key, make in _makers(told).items()}
@@ -308,15 +313,33 @@ class ObservationTemplates:
         iri = f"{base}/observation/{told.epoch}-{told.sequence}"
         return self._templates.plan(name), ObservedTerms(form, base, iri, told, result)
 
+    def said(self, record: Record) -> Said:
+        """What the UPDATE of a record says; the IRIs of its stream are the same objects, mostly."""
+        stream, known = record.observation.stream, self._streams
+        if len(known) >= _STREAMS:
+            known.clear()
+        return said(record, known.setdefault(stream, stream))
+
     def text(self, told: Said) -> str:
         """The text of the UPDATE that writes one observation."""
         return self._templates.text(_template(told))
 
     def terms(self, told: Said, names: Iterable[str]) -> Mapping[str, Term]:
         """The forced bindings that have these names, and what the profile binds itself."""
-        base, makers = self._base, _makers(told)
+        base, makers = self.base, _makers(told)
         values = {name: makers[name](base, told) for name in names if name in makers}
         return self._templates.bound(_template(told), values)
+
+    def makers(self, example: Said, names: Iterable[str]) -> Sequence[Make] | None:
+        """What makes these forced bindings of such an observation, each of `base` and what it says.
+
+        None where the profile has to look at what they are, or one is not bound: see `terms`.
+        """
+        form = self._forms.get(_template(example))
+        if form is None:
+            return None
+        found = list(map(form.maker, names))
+        return None if None in found else [each for each in found if each is not None]
 
     def geometry(self, record: Record) -> BoundUpdate:
         """The UPDATE that says of a position's result that it is a geometry."""

@@ -54,7 +54,7 @@ class Pending:
 
     def delta(self) -> Delta:
         """What Oxigraph lacks, as a Delta."""
-        bundled = [quad for each in self._each_bundle() for quad in each.quads()]
+        bundled = [quad for each in self.each_bundle() for quad in each.quads()]
         return Delta((*self.added, *bundled), tuple(self.removed))
 
     def apply(self, delta: Delta) -> None:
@@ -113,14 +113,15 @@ class Pending:
         elif subject is None:
             found = [
                 each
-                for each in self._each_bundle()
+                for each in self.each_bundle()
                 if predicate is None or each.shape.has(predicate)
             ]
         for each in filter(None, found):
             self._forget(each)
             self._add(each.quads())
 
-    def _each_bundle(self) -> list[Bundle]:
+    def each_bundle(self) -> list[Bundle]:
+        """The bundles, each once."""
         return list(dict.fromkeys(self.bundles.values()))
 
     def _forget(self, bundle: Bundle) -> None:

@@ -33,6 +33,7 @@ from gateway.rdf.geometry import GEOMETRY
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql.order.total_order import with_total_order
 from gateway.store.bundles.bundle import Bundle
+from gateway.store.bundles.flushed import Flushed
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions
 from gateway.store.disk.commit import commit, take_back, update_text
@@ -70,6 +71,7 @@ class QuadStore:
         self._home = home or Memory(store)
         self._store = store
         self._pending = Pending()
+        self._flushed = Flushed()
         self._subjects = KnownSubjects()
         self._absent = self._subjects.absent
         self._graphs: set[NamedNode | BlankNode] = set()
@@ -172,7 +174,7 @@ class QuadStore:
 
     def bundle(self, iri: str) -> Bundle | None:
         """The quads about an IRI and others, which came as one and are still as they came."""
-        return self._pending.bundles.get(iri)
+        return self._pending.bundles.get(iri) or self._flushed.get(iri)
 
     def look_up(
         self,
@@ -269,6 +271,7 @@ class QuadStore:
         with self.writing:
             if len(self._pending) > self._home.most_pending:
                 self._write_pending()
+            self._flushed.forget(delta)
             self._pending.apply(delta)
             self.changes += 1
             self._unmarked += bool(self._cache())
@@ -294,6 +297,12 @@ class QuadStore:
                 self._end_outage(self._outage)
             self._write_pending()
 
+    def rest(self) -> None:
+        """Hand to the disk's files what nobody has added to since the last call."""
+        with self.writing:
+            if self._outage is None:
+                self._home.rest()
+
     def _write_pending(self) -> None:
         """One transaction of what was deferred. Raises StorageError."""
         if not self._pending:
@@ -301,6 +310,7 @@ class QuadStore:
         with self.writing:
             pending = self._pending
             self._apply(pending.delta())
+            self._flushed.take(pending.each_bundle())
             self._pending = Pending(pending.namespace)
 
     def apply(self, delta: Delta) -> None:
@@ -313,6 +323,7 @@ class QuadStore:
     def _write(self, delta: Delta) -> None:
         with self.writing:
             self._write_pending()
+            self._flushed.forget(delta)
             self._apply(delta)
             self.changes += 1
             self._unmarked += bool(self._cache())
@@ -331,7 +342,7 @@ class QuadStore:
         self._subjects.learn(delta)
         if delta.graphs_dropped:
             self._graphs.clear()
-        self._home.keep_up(len(delta.removed))
+        self._home.keep_up(delta)
         self._store = self._home.store
 
     def _refused(self, delta: Delta) -> Outage | None:

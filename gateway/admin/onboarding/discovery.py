@@ -9,15 +9,16 @@ so they come again; what was announced in the last moment before a kill -9 may n
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
 from adapters.families import FORMATS
 from adapters.recipes.book import SHARED_FILTERS
 from adapters.values.memory import Recent
 from adapters.values.message import Message
-from adapters.values.proposal import Names
+from adapters.values.proposal import Names, Proposal
 from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate
 from gateway.admin.onboarding.unknown import UnknownTopics
@@ -40,6 +41,9 @@ while what a family recognises as its own is a proposal."""
 
 Propose = Callable[[Announcement], ProposalUpdate | None]
 """Takes an announcement up; None where it could not be."""
+
+Others = Callable[[str, Sequence[Proposal]], Sequence[Proposal]]
+"""What is guessed about a topic, but for what a mapping reads already."""
 
 
 @dataclass(slots=True)
@@ -71,6 +75,14 @@ def is_among(filters: Iterable[str]) -> Callable[[str], bool]:
     return remembered()(lambda topic: bool(trie.match(topic)))
 
 
+class _Heard(NamedTuple):
+    """A message to look at."""
+
+    message: Message
+    announced: bool
+    mapped: bool = False
+
+
 class DiscoveryWorker:
     """`observe` is called in any thread, `run` is the body of one, `stop` ends it.
 
@@ -82,6 +94,7 @@ class DiscoveryWorker:
         self,
         propose: Propose,
         unknown: UnknownTopics,
+        others: Others,
         names: Names,
         *,
         families: frozenset[str],
@@ -90,6 +103,7 @@ class DiscoveryWorker:
         self.statistics = DiscoveryStatistics()
         self._propose = propose
         self._unknown = unknown
+        self._others = others
         self._auto = auto
         # A family that announces itself and is not wanted is not asked about its messages either.
         shy = {n: f for n, f in FORMATS.items() if n in families or not f.announcements}
@@ -99,7 +113,7 @@ class DiscoveryWorker:
         self._told = Recent[str, bool](MOST_LOOKED)
         self._looked: set[str] = set()
         self._puzzling = Recent[str, Message](_MOST_PUZZLING)
-        self._waiting: deque[tuple[Message, bool]] = deque()
+        self._waiting: deque[_Heard] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
         self._closing = False
@@ -107,26 +121,28 @@ class DiscoveryWorker:
     def observe(self, message: Message, matched: bool) -> None:
         """Take note of a message; a microsecond, no more, and nothing is ever raised."""
         if self._is_announced(message.topic):
-            self._put(message, announced=True)
+            self._put(_Heard(message, announced=True))
         elif self._is_shared(message.topic):
             self._share(message, matched)
         elif matched:
             self._note(message)
         elif self._unknown.hear(message):
-            self._put(message, announced=False)
+            self._put(_Heard(message, announced=False))
 
     def _share(self, message: Message, matched: bool) -> None:
         """Each message of a topic that devices share may be of a new one."""
         if not matched:
             self._unknown.hear(message)
-        self._put(message, announced=False)
+        self._put(_Heard(message, announced=False))
 
     def _note(self, message: Message) -> None:
-        """A mapped topic may have members that no mapping reads: it is looked at once."""
+        """A mapped topic may have members that no mapping reads: it is looked at once.
+
+        Only then is it among the unknown ones, which have no room for all that are known.
+        """
         if message.topic not in self._looked and len(self._looked) < MOST_LOOKED:
             self._looked.add(message.topic)
-            self._unknown.hear(message)
-            self._put(message, announced=False)
+            self._put(_Heard(message, announced=False, mapped=True))
 
     def run(self) -> None:
         """Serve until `stop`."""
@@ -135,14 +151,13 @@ class DiscoveryWorker:
 
     def serve_one(self) -> bool:
         """Wait for a message and look at it; False when it is to stop."""
-        taken = self._take()
-        if taken is None:
+        heard = self._take()
+        if heard is None:
             return False
-        message, announced = taken
         try:
-            self._look(message, announced)
+            self._look(heard)
         except Exception:  # a defect of a family costs this message, never the thread
-            log.exception("discovery_crashed", extra={"topic": message.topic[:200]})
+            log.exception("discovery_crashed", extra={"topic": heard.message.topic[:200]})
         return True
 
     @property
@@ -161,28 +176,29 @@ class DiscoveryWorker:
         with self._changed:
             return self._changed.wait_for(lambda: self._closing, seconds)
 
-    def _put(self, message: Message, *, announced: bool) -> None:
-        size = len(message.payload)
+    def _put(self, heard: _Heard) -> None:
+        size = len(heard.message.payload)
         with self._changed:
             is_full = len(self._waiting) >= MOST_WAITING
             too_long = size > MAX_ANNOUNCEMENT_BYTES
             if is_full or too_long or self._bytes + size > MOST_WAITING_BYTES:
                 self.statistics.passed_over += 1
                 return
-            self._waiting.append((message, announced))
+            self._waiting.append(heard)
             self._bytes += size
             self._changed.notify_all()
 
-    def _take(self) -> tuple[Message, bool] | None:
+    def _take(self) -> _Heard | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing)
             if self._closing:
                 return None
-            message, announced = self._waiting.popleft()
-            self._bytes -= len(message.payload)
-        return message, announced
+            heard = self._waiting.popleft()
+            self._bytes -= len(heard.message.payload)
+        return heard
 
-    def _look(self, message: Message, announced: bool) -> None:
+    def _look(self, heard: _Heard) -> None:
+        message, announced, mapped = heard
         found = self._discovery.discover(message)
         if announced:
             self._puzzling.pop(message.topic)
@@ -195,8 +211,17 @@ class DiscoveryWorker:
         is_guess = found.family in GENERIC and found.family not in self._auto
         if announced or (found.family and not is_guess):
             self._announce(message, found, announced)
-        if not announced:
+        if mapped:
+            self._tell_unread(message, found)
+        elif not announced:
             self._unknown.guess(message.topic, found.family, found.proposals)
+
+    def _tell_unread(self, message: Message, found: Discovered) -> None:
+        """What no mapping reads of a topic that one reads."""
+        left = self._others(message.topic, found.proposals)
+        if left:
+            self._unknown.hear(message)
+            self._unknown.guess(message.topic, found.family, left)
 
     def _new_ones(self, found: Discovered) -> Discovered:
         """Without what was told already: a radio sensor says the same every minute."""

@@ -57,7 +57,7 @@ from gateway.admin.onboarding.proposal_graph import (
 from gateway.admin.onboarding.proposals import Status, StoredProposal
 from gateway.admin.onboarding.trial import Believe, Trial, Writing, try_message
 from gateway.admin.onboarding.unknown import UnknownTopic, UnknownTopics
-from gateway.admin.onboarding.unread import guessed, unread
+from gateway.admin.onboarding.unread import Unread, guessed
 from gateway.admin.onboarding.violations import Violation, violations
 from gateway.engine import Engine
 from gateway.errors import (
@@ -127,9 +127,11 @@ class Onboarding:
         self._loop = asyncio.get_running_loop()
         self._trying = asyncio.Semaphore(1)
         self._reading = asyncio.Semaphore(2)
+        self._unread = Unread(lambda: mappings.mappings)
         self.discovery = DiscoveryWorker(
             self._take_up,
             self.unknown,
+            self._unread.others,
             settings.names,
             families=settings.families,
             auto=settings.auto,
@@ -161,7 +163,7 @@ class Onboarding:
 
         Of a topic that a mapping reads, what is guessed of its other members.
         """
-        left, done = unread(self.unknown.list(), self._mappings.mappings)
+        left, done = self._unread.among(self.unknown.list())
         self.unknown.forget(done)
         return left
 

@@ -1,9 +1,10 @@
-"""What unknown topics have left to be read, in the light of the mappings of now.
+"""What topics have left to be read, in the light of the mappings of now.
 
-Place on the way of the data: the list of unknown topics, when somebody asks for it.
+Place on the way of the data: what becomes an unknown topic, and the list of these, when somebody
+asks for it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from adapters.values.mapping import Mapping
@@ -15,27 +16,46 @@ from gateway.admin.onboarding.unknown import UnknownTopic
 from jsap.errors import JsapError
 
 
-def unread(
-    topics: Iterable[UnknownTopic], mappings: Iterable[Mapping]
-) -> tuple[list[UnknownTopic], list[str]]:
-    """The topics that no mapping reads, or not all members of; and those that are done with.
+class Unread:
+    """What `mappings`, asked each time, leave to be read."""
 
-    Of a topic that a mapping reads, what is guessed of its other members.
-    """
-    readers = TopicTrie[Mapping]()
-    for mapping in mappings:
-        with suppress(ValueError):
-            readers.insert(TopicFilter.parse(mapping.topic_filter), mapping)
-    left, done = [], []
-    for topic in topics:
-        reading = readers.match(topic.topic)
-        if reading:
-            topic.guesses = _others(topic.guesses, reading)
-        if topic.guesses or not reading:
-            left.append(topic)
-        else:
-            done.append(topic.topic)
-    return left, done
+    def __init__(self, mappings: Callable[[], Sequence[Mapping]]) -> None:
+        self._mappings = mappings
+        self._known: tuple[Sequence[Mapping], TopicTrie[Mapping]] = ((), TopicTrie())
+
+    def among(self, topics: Iterable[UnknownTopic]) -> tuple[list[UnknownTopic], list[str]]:
+        """The topics that no mapping reads, or not all members of; and those that are done with.
+
+        Of a topic that a mapping reads, what is guessed of its other members.
+        """
+        readers = self._readers()
+        left, done = [], []
+        for topic in topics:
+            reading = readers.match(topic.topic)
+            if reading:
+                topic.guesses = _others(topic.guesses, reading)
+            if topic.guesses or not reading:
+                left.append(topic)
+            else:
+                done.append(topic.topic)
+        return left, done
+
+    def others(self, topic: str, guesses: Sequence[Proposal]) -> Sequence[Proposal]:
+        """What is guessed about a topic, but for what a mapping reads already."""
+        reading = self._readers().match(topic)
+        return _others(guesses, reading) if reading else guesses
+
+    def _readers(self) -> TopicTrie[Mapping]:
+        """Made anew where the mappings are others; by whichever thread asks."""
+        mappings = self._mappings()
+        of, readers = self._known
+        if of is not mappings:
+            readers = TopicTrie[Mapping]()
+            for mapping in mappings:
+                with suppress(ValueError):
+                    readers.insert(TopicFilter.parse(mapping.topic_filter), mapping)
+            self._known = (mappings, readers)
+        return readers
 
 
 def guessed(topics: Iterable[UnknownTopic]) -> list[StoredProposal]:

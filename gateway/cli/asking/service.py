@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import urlencode
@@ -103,6 +103,22 @@ class Access:
 
 
 _EVERYBODY = Access()
+
+
+class _Https(urllib.request.HTTPSHandler):
+    """What opens https URLs; the system's CAs are read then: for http that would take longest.
+
+    Raises ConfigurationError for a named CA that cannot be used, whatever the URL.
+    """
+
+    def __init__(self, access: Access) -> None:
+        urllib.request.AbstractHTTPHandler.__init__(self)
+        self._access = access
+        self._named = None if access.ca is None else access.context()
+
+    def https_open(self, req: urllib.request.Request) -> HTTPResponse:
+        """A request and its answer, over TLS."""
+        return self.do_open(HTTPSConnection, req, context=self._named or self._access.context())
 
 
 def _cause(error: Exception) -> str:
@@ -299,10 +315,10 @@ def _answer(
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
     # Only http and https come here: urllib would read file: URLs too.
-    data, tls = None if text is None else text.encode(), access.context()
+    data = None if text is None else text.encode()
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
+        with urllib.request.build_opener(_Https(access)).open(request, timeout=TIMEOUT_S) as answer:
             yield answer
     except urllib.error.HTTPError as error:
         with error:

@@ -8,21 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pyoxigraph import Literal, NamedNode, QuerySolutions
+from pyoxigraph import Literal, NamedNode
 
 from adapters.values.observation import StreamKey
 from gateway.engine.request import QueryRequest
+from gateway.ingest.labels import Query, Row, labels_of, rows_of, said_of
 from gateway.ingest.sosa import told_unit
 from gateway.rdf.namespaces import GW, RDFS, SOSA
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import Term
-from gateway.store.quad_store import QueryResults
-
-Query = Callable[[QueryRequest], QueryResults]
-"""May be called in any thread."""
-
-_TOGETHER = 200
-"""So many things are asked about by one query."""
 
 _ABSENT = (
     f"SELECT ?sensor ?property ?feature {{ ?stream <{GW}absentSince> ?since ; "
@@ -40,8 +34,6 @@ FOLLOWED = tuple(
     )
 )
 """When an answer changes, facts may have: what no reading changes, so that none pays for it."""
-
-Row = Mapping[str, Term | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +86,7 @@ def facts_of(asked: Asked) -> Facts:
     named = {iri for stream in seen for iri in stream}
     named |= {*platforms.values(), *classes.values(), *also}
     absent = frozenset(filter(None, (_stream(row) for row in rows(_ABSENT))))
-    return Facts(seen, _labels(rows, sorted(named)), platforms, classes, absent)
-
-
-def rows_of(results: QueryResults) -> Iterator[Row]:
-    """The rows of a SELECT by their columns."""
-    if not isinstance(results, QuerySolutions):
-        raise TypeError("the query is no SELECT")
-    names = [variable.value for variable in results.variables]
-    for row in results:
-        yield dict(zip(names, row, strict=True))
+    return Facts(seen, labels_of(rows, sorted(named)), platforms, classes, absent)
 
 
 def _streams(rows: Iterable[Row], wanted: Callable[[StreamKey], bool]) -> Mapping[StreamKey, Seen]:
@@ -139,32 +122,10 @@ def _pairs(
     rows: Callable[[str], Iterator[Row]], subjects: Sequence[str], predicate: str
 ) -> Iterator[tuple[str, str]]:
     """What subjects have by a predicate; of several IRIs the first by order."""
-    for subject, term in sorted(_said(rows, subjects, predicate), key=_reverse, reverse=True):
+    for subject, term in sorted(said_of(rows, subjects, predicate), key=_reverse, reverse=True):
         if isinstance(term, NamedNode):
             yield subject, term.value
 
 
 def _reverse(said: tuple[str, NamedNode | Literal]) -> tuple[str, str]:
     return said[0], said[1].value
-
-
-def _labels(rows: Callable[[str], Iterator[Row]], things: Sequence[str]) -> Mapping[str, str]:
-    """Among several labels one without a language or in English, then the first by order."""
-    found: dict[str, tuple[bool, str]] = {}
-    for thing, term in _said(rows, things, RDFS + "label"):
-        if isinstance(term, Literal):
-            is_foreign = (term.language or "en").partition("-")[0].lower() != "en"
-            label = (is_foreign, term.value)
-            found[thing] = min(found.get(thing, label), label)
-    return {thing: label for thing, (_, label) in found.items()}
-
-
-def _said(
-    rows: Callable[[str], Iterator[Row]], subjects: Sequence[str], predicate: str
-) -> Iterator[tuple[str, NamedNode | Literal]]:
-    for first in range(0, len(subjects), _TOGETHER):
-        nodes = " ".join(str(NamedNode(each)) for each in subjects[first : first + _TOGETHER])
-        for row in rows(f"SELECT ?s ?o {{ VALUES ?s {{ {nodes} }} ?s <{predicate}> ?o }}"):
-            subject, term = row["s"], row["o"]
-            if isinstance(subject, NamedNode) and isinstance(term, NamedNode | Literal):
-                yield subject.value, term

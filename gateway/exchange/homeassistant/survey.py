@@ -16,11 +16,12 @@ from gateway.actuation.actuator import Actuator
 from gateway.exchange.homeassistant.classes import term_of
 from gateway.exchange.homeassistant.description import Draft, Naming, describe, read_entity
 from gateway.exchange.homeassistant.entity import Described, State
-from gateway.exchange.homeassistant.facts import Asked, Query, Seen, facts_of
+from gateway.exchange.homeassistant.facts import Asked, Seen, facts_of
 from gateway.exchange.homeassistant.naming import clean, name_of
 from gateway.exchange.homeassistant.origin import Origins
 from gateway.exchange.homeassistant.topics import Topics
 from gateway.exchange.homeassistant.virtual_sensors import Row, VirtualSensor
+from gateway.ingest.labels import Query
 from gateway.rdf.rights import Rights
 
 Rows = Sequence[tuple[VirtualSensor, Sequence[Row]]]

@@ -236,7 +236,8 @@ def _named(told: Told) -> dict[str, str]:
     return {"id": told.id, "sensor": sensor, "property": observed_property, "feature": feature}
 
 
-def _told(point: Point, *, is_bucket: bool) -> PointTold:
+def _told(point: Point, *, is_bucket: bool) -> dict[str, object]:
+    """The members of a `PointTold`; a page is validated as a whole."""
     members: dict[str, object] = {"t": point.time_ms, "value": point.value}
     if point.unit is not None:
         members["unit"] = point.unit
@@ -246,4 +247,4 @@ def _told(point: Point, *, is_bucket: bool) -> PointTold:
         members["count"] = point.count
         if point.least is not None:
             members |= {"min": point.least, "max": point.most}
-    return PointTold.model_validate(members)
+    return members

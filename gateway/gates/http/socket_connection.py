@@ -4,12 +4,16 @@ Place on the way of the data: between the HTTP connection that was upgraded and 
 RFC 6455, sections 5.2 and 8.1.
 """
 
+from collections.abc import Sequence
 from struct import pack
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
 from gateway.runtime.strangers import STRANGERS
+
+_OPEN = State.OPEN
+"""Looked up once: each look at a member of an enumeration is a call."""
 
 _TEXT = 0x81
 """The first byte of a final frame with text."""
@@ -29,20 +33,34 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self.scope["extensions"][AT_ONCE] = {"connection": self}
         await super().run_asgi()
 
+    def shutdown(self) -> None:
+        """End the connection with the server's end, also where either side is closing it."""
+        if self.handshake_complete and self.conn.state is not _OPEN:
+            # A peer that said so and reads nothing: a second Close, as uvicorn sends it, raises.
+            self.stop_keepalive()
+            self.transport.close()
+        else:
+            super().shutdown()
+
     @property
     def takes(self) -> bool:
         """Whether `tell` may be called now: the socket is open, and what was sent has left."""
-        return self.conn.state is State.OPEN and self.writable.is_set() and not self.close_sent
+        return self.conn.state is _OPEN and self.writable.is_set() and not self.close_sent
 
-    def tell(self, text: str) -> None:
-        """Send a message, as ASGI's `websocket.send` does, without a turn of the event loop."""
-        data = text.encode()
+    def tell(self, texts: Sequence[str]) -> None:
+        """Send messages, as ASGI's `websocket.send` does, without a turn of the event loop."""
+        if not texts:
+            return
         if self.conn.extensions:
-            self.conn.send_text(data)
-            data = b"".join(self.conn.data_to_send())
+            for text in texts:
+                self.conn.send_text(text.encode())
+            frames = self.conn.data_to_send()
+        elif len(texts) == 1:
+            self.transport.write(_frame(texts[0].encode()))
+            return
         else:
-            data = _frame(data)
-        self.transport.write(data)
+            frames = [_frame(text.encode()) for text in texts]
+        self.transport.write(b"".join(frames))
 
     def send_receive_event_to_app(self) -> None:
         """Hand a whole message over."""

@@ -8,6 +8,7 @@ Event Protocol (SEPA's drafts).
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -61,12 +62,20 @@ def encode_results(variables: Sequence[str], rows: Iterable[Row]) -> str:
     >>> encode_results(["a", "b"], [(NamedNode("urn:a"), None)])
     '{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"uri","value":"urn:a"}}]}}'
     """
-    names = [_quote(name) for name in variables]
+    head, names, nothing = _head(tuple(variables))
     bindings = ",".join([_binding(names, row) for row in rows])
-    return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{bindings}]}}}}'
+    return f"{head}{bindings}]}}}}" if bindings else nothing
 
 
-def _binding(names: list[str], row: Row) -> str:
+@lru_cache(maxsize=256)
+def _head(variables: tuple[str, ...]) -> tuple[str, tuple[str, ...], str]:
+    """What stands before the bindings, the same for each notification; the names in these; none."""
+    names = tuple(map(_quote, variables))
+    head = f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":['
+    return head, names, f"{head}]}}}}"
+
+
+def _binding(names: Sequence[str], row: Row) -> str:
     members = [
         f"{name}:{encode_term(term)}"
         for name, term in zip(names, row, strict=True)

@@ -64,7 +64,9 @@ class KeptBytes:
         results = notification.results
         held = self._results.get(id(results))
         if held is None:
-            size = results_bytes(results) + events_bytes(notification.events or ())
+            size, events = results_bytes(results), notification.events
+            if events is not None:
+                size += events_bytes(events)
             self._results[id(results)] = held = [size + _MESSAGE_BYTES, 0]
             self.total += size
         held[1] += 1

@@ -14,6 +14,7 @@ last message; the sequence counts the messages from 0 without a gap.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
@@ -23,6 +24,9 @@ from gateway.engine import Notification
 from gateway.gates.subscriptions.kept import Addressed, Kept, KeptBytes, KeptLimits
 from gateway.gates.subscriptions.merging import Step, step_of
 from gateway.windows.window import OUTPUTS
+
+_addressed: Callable[[type[Addressed], tuple[object, ...]], Addressed] = tuple.__new__
+"""A third of the time of calling the class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,8 @@ class Outbox:
                 return None
             step = self._steps.popleft()
             if isinstance(step, Notification):
-                results = step.results
-                self._count(-len(results.added) - len(results.removed))
+                _, added, removed = step.results
+                self._count(-len(added) - len(removed))
                 return self._address(step, 1)
             self._count(-step.rows)
             return None if step.is_needless else self._address(step.notification(), step.merged)
@@ -165,7 +169,7 @@ class Outbox:
         if notification.sequence != self._sequence:
             notification = notification._replace(sequence=self._sequence)
         self._sequence += 1
-        message = Addressed(notification, merged)
+        message = _addressed(Addressed, (notification, merged))
         if notification.sequence:  # without the first answer, a client knows nothing to ask for
             self._kept.add(message)
         return message

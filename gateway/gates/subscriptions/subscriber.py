@@ -187,6 +187,11 @@ class Subscriber:
         self._is_waking = False  # what comes from now on may be missed here
         return self.tells()
 
+    @property
+    def has_more(self) -> bool:
+        """Whether there may be something to take."""
+        return bool(self._ready or self._notices)
+
     def take(self) -> Outgoing | None:
         """The next thing to tell, in the order of the engine; None when there is nothing now."""
         if self._notices:

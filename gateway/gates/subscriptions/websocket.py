@@ -34,6 +34,8 @@ _TRY_AGAIN_LATER = 1013
 _TOO_SLOW = "the subscriber reads too slowly; subscribe again"
 _TURN = 64
 """Messages that a writer sends before it lets others go on."""
+_TOGETHER = 16_384
+"""Messages leave together, one call of the system for all, until they have so many characters."""
 _LONGEST_PAUSE_MS = 10_000
 
 
@@ -154,13 +156,19 @@ class _Socket:
         connection, subscriber = self._connection, self._subscriber
         if self._sending or self._is_gone or subscriber.overflowed:
             return False
-        for _ in range(_TURN):
-            if not connection.takes:
-                return False
-            message = subscriber.take()
-            if message is None:
+        left = _TURN
+        while left and connection.takes:
+            texts: list[str] = []
+            room = _TOGETHER
+            while left and room > 0 and (message := subscriber.take()) is not None:
+                texts.append(subscriber.encode(message))
+                room -= len(texts[-1])
+                left -= 1
+                if not subscriber.has_more:
+                    break
+            connection.tell(texts)
+            if not subscriber.has_more:
                 return True
-            connection.tell(subscriber.encode(message))
         return False
 
     async def _send_waiting(self) -> None:

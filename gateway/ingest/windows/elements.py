@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from pyoxigraph import Triple
 
 from adapters.values.observation import StreamKey
+from gateway.ingest.observed_terms import ObservedTerms
 from gateway.ingest.sosa import ObservationTemplates, Said, said
-from gateway.ingest.windows.observed_triples import ObservedTriples, Recipe
+from gateway.ingest.windows.observed_triples import Lately, ObservedTriples, Recipe
 from gateway.ingest.windows.stream_names import MappedStreams
 from gateway.ingest.windows.template_triples import TemplateTriples
 from gateway.journal import Position, Record
 from gateway.journal.record import micros
 from gateway.rdf.terms import GraphName
+from gateway.store.update import BoundUpdate
 from gateway.windows import Element
 
 Wants = Callable[[str], bool]
@@ -46,18 +48,24 @@ class ObservationElements:
         self._triples: dict[str, TemplateTriples] = {}
         self._recipes: dict[tuple[ObservationTemplates, str], Recipe | None] = {}
         self._keys: dict[StreamKey, StreamKey] = {}
+        self._lately: Lately = {}
+        """What the step that is made now writes to the store, whose terms windows need too."""
 
     def entering(
-        self, records: Sequence[Record], templates: ObservationTemplates, wants: Wants
+        self,
+        records: Sequence[Record],
+        templates: ObservationTemplates,
+        wants: Wants,
+        written: Sequence[BoundUpdate] = (),
     ) -> Mapping[str, Sequence[Element]]:
         """The elements of one step, by stream, and note that they have had it.
 
-        What a broker had kept of unknown age is none.
+        What a broker had kept of unknown age is none. `written`: what the step writes of them.
         """
         self.entered = records[-1].position
         for noted in self._noted:
             noted.extend(records)
-        return self.by_stream(records, templates, wants)
+        return self.by_stream(records, templates, wants, written)
 
     @contextmanager
     def noting(self) -> Iterator[list[Record]]:
@@ -70,24 +78,47 @@ class ObservationElements:
             self._noted = [each for each in self._noted if each is not noted]
 
     def by_stream(
-        self, records: Iterable[Record], templates: ObservationTemplates, wants: Wants
+        self,
+        records: Iterable[Record],
+        templates: ObservationTemplates,
+        wants: Wants,
+        written: Sequence[BoundUpdate] = (),
     ) -> Mapping[str, Sequence[Element]]:
-        """The elements of records by the streams that somebody wants, in order."""
+        """The elements of records by the streams that somebody wants, in order; as `entering`."""
         found: dict[str, list[Element]] = {}
+        known: Mapping[tuple[int, int], Said] | None = None
         for record in records:
-            seen = record.observation
-            names = [name for name in self.streams.of(seen.stream) if wants(name)]
+            seen, position = record.observation, record.position
+            stream = self._known(seen.stream)
+            names = [name for name in self.streams.of(stream) if wants(name)]
             if names and not seen.circumstances.seed:
-                element = self.element(record, templates)
+                if known is None:
+                    known = self._learn(written)
+                told = known.get((position.epoch, position.sequence)) or said(record, stream)
+                element = self._element(record, templates, told, stream)
                 for name in names:
                     found.setdefault(name, []).append(element)
         return found
 
+    def _learn(self, written: Sequence[BoundUpdate]) -> Mapping[tuple[int, int], Said]:
+        """What observations say that are written now, by position; note their terms."""
+        known: dict[tuple[int, int], Said] = {}
+        self._lately.clear()
+        for _, terms in written:
+            if type(terms) is ObservedTerms:
+                told = terms.told
+                known[told.epoch, told.sequence] = told
+                self._lately[id(told)] = terms
+        return known
+
     def element(self, record: Record, templates: ObservationTemplates) -> Element:
         """One observation."""
-        seen = record.observation
-        key = self._known(seen.stream)
-        told = said(record, key)
+        stream = self._known(record.observation.stream)
+        return self._element(record, templates, said(record, stream), stream)
+
+    def _element(
+        self, record: Record, templates: ObservationTemplates, told: Said, key: StreamKey
+    ) -> Element:
         recipe = self._recipe(told, templates) if templates.is_observed_alone(record) else None
         arrival, is_ours = micros(told.ingested_at), told.time is told.ingested_at
         time = arrival if is_ours else micros(told.time)
@@ -106,12 +137,12 @@ class ObservationElements:
         """How its triples are made when they are asked for; None where they have to be made now."""
         text = templates.text(told)
         found = self._recipes.get((templates, text), _UNKNOWN)
-        if isinstance(found, Recipe | None):
+        if found is None or isinstance(found, Recipe):
             return found
-        recipe = Recipe(self._of(text), templates, text)
+        recipe = Recipe(self._of(text), templates, told, self._lately)
         if len(self._recipes) >= _TEXTS:
             self._recipes.clear()
-        found = self._recipes[templates, text] = recipe if recipe.is_exact(told) else None
+        found = self._recipes[templates, text] = recipe if recipe.is_exact() else None
         return found
 
     def _made(

@@ -7,16 +7,23 @@ the observation, of its result or of its instant, which no other observation has
 needs what its subscriptions look at, often two in twenty.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from pyoxigraph import Triple, Variable
 
 from adapters.values.observation import StreamKey
+from gateway.ingest.observed_terms import ObservedTerms
 from gateway.ingest.sosa import MINTED, ObservationTemplates, Said
 from gateway.ingest.windows.template_triples import TemplateTriples
+from gateway.rdf.terms import Term
 from gateway.sparql.algebra import QuadPattern
-from gateway.windows.parted import Parted, Predicates, Spo
+from gateway.windows.parted import HELD_BYTES, MADE_BYTES, Parted, Predicates, Spo
 
+Lately = dict[int, ObservedTerms]
+"""Terms that are being written to the store, by the `id` of what their observation says."""
+
+_NOTHING: Mapping[int, ObservedTerms] = MappingProxyType({})
 _REMEMBERED = 10_000
 _PARTS = 64
 
@@ -27,34 +34,41 @@ _STREAM = frozenset({"sensor", "property", "feature"})
 class Recipe:
     """How the triples of observations are made that one template writes; `text` is its text.
 
-    To be used where `is_exact` says that it makes as many as the template has.
+    To be used where `is_exact` says that it makes as many as the template has. `lately` has terms
+    that are made already, of observations that are kept meanwhile.
     """
 
     def __init__(
-        self, template: TemplateTriples, templates: ObservationTemplates, text: str
+        self,
+        template: TemplateTriples,
+        templates: ObservationTemplates,
+        example: Said,
+        lately: Mapping[int, ObservedTerms] = _NOTHING,
     ) -> None:
-        self.text = text
+        self._lately = lately
+        self.text = templates.text(example)
         self.whole = template
         self._templates = templates
+        self._example = example
+        self._all = self._part(template)
         self._shared = template.part(lambda quad: not _is_minted(quad))
         self._unique = template.part(_is_minted)
         self.unique_count = len(self._unique)
-        self._parts: dict[Predicates | None, TemplateTriples] = {None: self._unique}
+        self._parts: dict[Predicates | None, _Part] = {None: self._part(self._unique)}
         self._is_of_stream = _STREAM.issuperset(self._shared.names)
         self._made: dict[StreamKey, tuple[Triple, ...]] = {}
-        self._last: dict[TemplateTriples, tuple[Said, tuple[Triple, ...]]] = {}
 
     def __len__(self) -> int:
         return len(self.whole)
 
-    def is_exact(self, told: Said) -> bool:
+    def is_exact(self) -> bool:
         """Whether its rows are triples, each another, in whatever observation; by one of them."""
-        terms = self._templates.terms(told, self.whole.names)
+        terms = self._templates.terms(self._example, self.whole.names)
         return self.whole.is_fixed and len(self.whole.of(terms)) == len(self.whole)
 
     def all(self, told: Said) -> tuple[Triple, ...]:
         """All triples, in the order of the text."""
-        return self._of(self.whole, told)
+        return tuple([Triple(*terms) for terms in self._all.terms(told)])
 
     def shared(self, told: Said) -> tuple[Triple, ...]:
         """The triples that other observations may have; of one stream the same object, mostly."""
@@ -69,37 +83,69 @@ class Recipe:
             self._made[key] = made
         return made
 
-    def unique(self, told: Said, wanted: Predicates | None) -> tuple[Triple, ...]:
-        """The triples of wanted predicates that no other observation has."""
-        part = self.part(wanted)
-        return self._of(part, told) if len(part) else ()
+    def unique_terms(self, told: Said, wanted: Predicates | None) -> Sequence[Spo]:
+        """The triples of wanted predicates that no other observation has, as terms."""
+        part = self._parts.get(wanted)
+        return (self.part(wanted) if part is None else part).terms(told)
 
-    def unique_terms(self, told: Said, wanted: Predicates | None) -> Iterable[Spo]:
-        """What these are made of."""
-        part = self.part(wanted)
-        last = self._last.get(part)
-        if last is not None and last[0] is told:
-            return last[1]
-        return part.terms_of(self._templates.terms(told, part.names)) if len(part) else ()
+    def bytes(self, wanted: Predicates | None) -> int:
+        """What an element takes of which so much is wanted, by estimate."""
+        part = self._parts.get(wanted)
+        return (self.part(wanted) if part is None else part).bytes
 
-    def part(self, wanted: Predicates | None) -> TemplateTriples:
+    def part(self, wanted: Predicates | None) -> "_Part":
         """The rows that only one observation has, of wanted predicates."""
         part = self._parts.get(wanted)
         if part is None:
             if len(self._parts) >= _PARTS:
-                self._parts = {None: self._unique}
-            part = self._parts[wanted] = self._unique.part(_has_predicate(wanted))
+                self._parts = {None: self._part(self._unique)}
+            part = self._parts[wanted] = self._part(self._unique.part(_has_predicate(wanted)))
         return part
 
-    def _of(self, part: TemplateTriples, told: Said) -> tuple[Triple, ...]:
-        """The triples of some rows; windows of one stream ask for the same one after the other."""
-        last = self._last.get(part)
+    def _part(self, template: TemplateTriples) -> "_Part":
+        return _Part(template, self._templates, self._example, self._lately)
+
+
+class _Part:
+    """Some rows of a template, read of one observation after the other."""
+
+    __slots__ = ("_base", "_last", "_lately", "_makers", "_template", "_templates", "bytes")
+
+    def __init__(
+        self,
+        template: TemplateTriples,
+        templates: ObservationTemplates,
+        example: Said,
+        lately: Mapping[int, ObservedTerms],
+    ) -> None:
+        self.bytes = HELD_BYTES + MADE_BYTES * len(template)
+        self._lately = lately
+        self._template = template
+        self._templates = templates
+        self._base = templates.base
+        self._makers = templates.makers(example, template.names)
+        self._last: tuple[Said, Sequence[Spo]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._template)
+
+    def terms(self, told: Said) -> Sequence[Spo]:
+        """What their triples are made of; windows of one stream ask one after the other."""
+        last = self._last
         if last is not None and last[0] is told:
             return last[1]
-        made = part.made(self._templates.terms(told, part.names))
-        if len(self._last) >= _PARTS:
-            self._last.clear()
-        self._last[part] = told, made
+        base, makers, template = self._base, self._makers, self._template
+        if makers is None:
+            terms = self._templates.terms(told, template.names)
+            made = template.terms_of([terms[name] for name in template.names])
+        else:
+            written = self._lately.get(id(told))
+            if written is None:
+                made = template.terms_of([make(base, told) for make in makers])
+            else:
+                values: list[Term] = list(map(written.term, template.names))
+                made = template.terms_of(values, are_canonical=True)
+        self._last = told, made
         return made
 
 
@@ -136,9 +182,9 @@ class ObservedTriples(Parted):
 
     def unique(self, wanted: Predicates | None) -> tuple[Triple, ...]:
         """What is said of the observation, its result and its instant."""
-        return self._recipe.unique(self._told, wanted)
+        return tuple([Triple(*terms) for terms in self._recipe.unique_terms(self._told, wanted)])
 
-    def unique_terms(self, wanted: Predicates | None) -> Iterable[Spo]:
+    def unique_terms(self, wanted: Predicates | None) -> Collection[Spo]:
         """What is said of the observation, its result and its instant, without triples."""
         return self._recipe.unique_terms(self._told, wanted)
 
@@ -146,6 +192,10 @@ class ObservedTriples(Parted):
         """How many that are."""
         recipe = self._recipe
         return recipe.unique_count if wanted is None else len(recipe.part(wanted))
+
+    def bytes(self, wanted: Predicates | None) -> int:
+        """The same for all of one recipe."""
+        return self._recipe.bytes(wanted)
 
 
 def _is_minted(quad: QuadPattern) -> bool:

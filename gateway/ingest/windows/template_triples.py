@@ -91,26 +91,34 @@ class TemplateTriples:
             made = list(self._legal(values))
         return tuple(made) if self._is_distinct else tuple(dict.fromkeys(made))
 
-    def made(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
-        """As `of`, where it `is_fixed`, all is bound and none is illegal; in two thirds of it."""
-        return tuple([Triple(*terms) for terms in self.terms_of(bindings)])
+    def terms_of(
+        self, values: list[Any], *, are_canonical: bool = False
+    ) -> list[tuple[Any, Any, Any]]:
+        """What the same triples are made of, where it `is_fixed`; the values of `names`, all bound.
 
-    def terms_of(self, bindings: Mapping[str, Term]) -> Sequence[tuple[Any, Any, Any]]:
-        """What the same triples are made of."""
-        values: list[Any] = self._values(bindings)
+        The list is written to. `are_canonical`: they are in the form of the store already.
+        """
+        if are_canonical:
+            values += self._constants
+        else:
+            self._place(values)
         return [(values[s], values[p], values[o]) for s, p, o in self._rows]
 
     def _values(self, bindings: Mapping[str, Term]) -> list[Term | None]:
         """What stands in each place."""
         values: list[Term | None] = list(map(bindings.get, self.names))
+        self._place(values)
+        return values
+
+    def _place(self, values: list[Any]) -> None:
+        """Put what is bound into the form of the store, and what always stands there behind it."""
         for at in self._foreign:
             term = values[at]
-            if isinstance(term, Literal):
+            if type(term) is Literal:
                 values[at] = canonical(term)
         values += self._constants
         if self._blanks:
             values += [BlankNode() for _ in range(self._blanks)]
-        return values
 
     def size(self, bindings: Mapping[str, Term]) -> int:
         """About how long the text of the triples is, much quicker than writing it."""

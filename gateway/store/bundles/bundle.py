@@ -20,13 +20,22 @@ class Entering(Mapping[str, Term]):
 
     `iris` are those of the subjects of its own, in the order of `shape.subjects`: no other part
     of the gateway writes of these. All terms can be made: what could not was refused before.
+    `made`: the terms that somebody has asked for.
     """
 
-    __slots__ = ("iris", "shape")
+    __slots__ = ("iris", "made", "shape")
 
     def __init__(self, shape: Shape, iris: tuple[str, ...]) -> None:
         self.shape = shape
         self.iris = iris
+        self.made: dict[str, Term] = {}
+
+    def term(self, name: str) -> Term:
+        """What is bound to a name, as the store gives it back; made once."""
+        found = self.made.get(name)
+        if found is None:
+            found = self.made[name] = canonical(self[name])
+        return found
 
     @abstractmethod
     def names(self) -> Mapping[str, object]:
@@ -59,13 +68,12 @@ class Known(Entering):
 class Bundle:
     """The quads, by their place in the shape."""
 
-    __slots__ = ("_bindings", "_quads", "_terms", "iris", "shape")
+    __slots__ = ("_bindings", "_quads", "iris", "shape")
 
     def __init__(self, bindings: Entering) -> None:
         self.shape = bindings.shape
         self.iris = bindings.iris
         self._bindings = bindings
-        self._terms: dict[str, Term] = {}
         self._quads: dict[int, Quad] = {}
 
     def __len__(self) -> int:
@@ -73,10 +81,7 @@ class Bundle:
 
     def term(self, name: str) -> Term:
         """What is bound to a name, as the store gives it back."""
-        found = self._terms.get(name)
-        if found is None:
-            found = self._terms[name] = canonical(self._bindings[name])
-        return found
+        return self._bindings.term(name)
 
     def terms(self, place: int) -> tuple[Term, NamedNode, Term]:
         """Subject, predicate and object of one of the quads."""
@@ -90,6 +95,10 @@ class Bundle:
         if found is None:
             found = self._quads[place] = Quad(*self.terms(place))  # type: ignore[arg-type]
         return found
+
+    def forget_quads(self) -> None:
+        """Let those that were made be made again when somebody asks."""
+        self._quads = {}
 
     def quads(self) -> list[Quad]:
         """All of them."""

@@ -4,7 +4,7 @@
 
 Place: in front of `evaluate`, which says the same of any UPDATE, quad by quad. What is known here:
 subjects that nobody has written of come with all their quads, and leave with just these, as long as
-nobody has written of them since, and nothing was flushed.
+nobody has written of them since.
 """
 
 from collections.abc import Iterable

@@ -49,6 +49,9 @@ _TURN_S = 0.004
 """The rest after a turn with work: many messages then share one turn."""
 _TURN_PACKETS = 1000
 """Read in one turn: a broker that sends faster than we read must not keep us from the rest."""
+_SETTLED_S = 0.004
+"""Settled messages are acknowledged with the next that come, or after this without any: a broker
+may send 20 ahead and wait, as Mosquitto does where nobody says else."""
 _FULL_S = 0.02
 """How often a full inbox is asked again."""
 
@@ -86,7 +89,7 @@ class ExternalBroker:
         self._filters = HeldFilters(session)
         self._copies = MessageCopies()
         self._arrived: list[Delivery] = []
-        self._acknowledgements = Acknowledgements(self._waker.wake)
+        self._acknowledgements = self._fresh_acknowledgements()
         self._client = self._make_client()
 
     @property
@@ -145,6 +148,9 @@ class ExternalBroker:
             return False
         self.publish(topic, payload, 0, False)
         return True
+
+    def _fresh_acknowledgements(self) -> Acknowledgements:
+        return Acknowledgements(self._waker.wake, self._settings.inflight)
 
     def _make_client(self) -> BufferedClient:
         settings = self._settings
@@ -206,6 +212,8 @@ class ExternalBroker:
         client.send_written()
         while client.socket() is not None:
             if self._closing.is_set() or (monotonic() > deadline and not client.is_connected()):
+                if client.is_connected():
+                    self._acknowledge()
                 client.disconnect(self._farewell())
                 client.loop_write()
                 break
@@ -222,14 +230,19 @@ class ExternalBroker:
     def _turn(self) -> bool:
         """Wait for work and do it; False when there was none."""
         client, buffered = self._client, self._client.buffered
+        acknowledgements = self._acknowledgements
         reading: list[Waker | BufferedSocket] = [self._waker]
         wait_s, is_behind = _FULL_S, False
-        if not self._arrived:
+        if self._arrived:
+            acknowledgements.soon = False  # each makes room in the inbox
+        else:
             reading.append(buffered)
             is_behind = buffered.has_arrived  # select knows only what the socket has
-            wait_s = 0.0 if is_behind else _IDLE_S
+            wait_s = _SETTLED_S if acknowledgements.soon else _IDLE_S
         writing = [buffered] if buffered.unsent else []
-        readable, writable, _ = select(reading, writing, [], wait_s)
+        readable, writable, _ = select(reading, writing, [], 0.0 if is_behind else wait_s)
+        if not (readable or writable or is_behind):
+            acknowledgements.soon = False
         self._waker.rest()
         if buffered in readable or is_behind:
             self._read()
@@ -280,7 +293,7 @@ class ExternalBroker:
             self._commands.put_first(Command(state.topic, state.online, 1, retain=True))
         for listener in self._listeners:
             listener()
-        self._acknowledgements = Acknowledgements(self._waker.wake)
+        self._acknowledgements = self._fresh_acknowledgements()
         self._copies = MessageCopies()
         self._commands.connected(properties)
         self._filters.connected(properties, is_session_present=flags.session_present)

@@ -14,10 +14,10 @@ class Waker:
         self._awake = False
 
     def wake(self) -> None:
-        """Have the next `select` return at once."""
+        """Have the next `select` return at once; nothing once it is closed."""
         if not self._awake:
             self._awake = True
-            with suppress(BlockingIOError):
+            with suppress(OSError):  # full, or closed: what is settled late tells nobody any more
                 self._far.send(b"\0")
 
     def rest(self) -> None:
@@ -31,6 +31,6 @@ class Waker:
         return self._near.fileno()
 
     def close(self) -> None:
-        """Nobody may wake any more."""
+        """Nobody is woken any more."""
         self._near.close()
         self._far.close()
