@@ -75,8 +75,8 @@ pictures: $(SETUP_DEV) chromium dashboard ## the pictures of the site, by the te
 # The image needs root and what `make emulators` installs; IMAGE=no leaves it out.
 IMAGE := yes
 RELEASE_PARTS = wheel deb site $(if $(filter no,$(IMAGE)),,image)
-release: $(SETUP_DEV) dashboard ## what is published of the tag that is checked out: KEY=release.key; IMAGE=no leaves the image out
-	$(BIN)/python -m deploy.release --parts $(RELEASE_PARTS) $(if $(KEY),--key $(KEY))
+release: $(SETUP_DEV) dashboard ## what is published of the tag that is checked out: KEY=release.key URL=https://…; IMAGE=no leaves the image out
+	$(BIN)/python -m deploy.release --parts $(RELEASE_PARTS) $(if $(KEY),--key $(KEY)) $(if $(URL),--url $(URL))
 
 format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .
@@ -90,10 +90,13 @@ bench-archive: SIZES ?= 10_000,1_000_000,5_000_000
 bench-archive: LARGE ?= 20_000_000
 bench-archive: GROWN ?= 1_000_000
 bench-archive: GATEWAYS ?= 1,10,100,1000
-bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars, and with 1 to 1,000 gateways; 30 minutes, 10 GB
+bench-archive: DAYS ?= 3
+bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars, with 1 to 1,000 gateways, and its histories; 50 minutes, 10 GB
+	$(BIN)/sosa-gateway archive bench --observations 10_000 --days $(DAYS)
 	$(BIN)/sosa-gateway archive bench --observations $(SIZES)
 	$(BIN)/sosa-gateway archive bench --observations $(LARGE) --ways DuckDB
 	$(BIN)/sosa-gateway archive bench --observations $(GROWN) --gateways $(GATEWAYS)
+	$(BIN)/sosa-gateway bench history --observations $(subst _,,$(LARGE))
 
 bench-page: $(SETUP_DEV) chromium dashboard-if-can ## the web page under load, in Chromium; 15 minutes
 	$(BIN)/sosa-gateway bench page
@@ -155,7 +158,7 @@ image-tools:
 	  echo "no mtools, fdisk or e2fsprogs: the tests of the image's layout will be skipped" >&2
 
 # What builds an image for another processor and starts one: 400 MB, for make test-appliance alone.
-EMULATORS := mmdebstrap qemu-user-static binfmt-support qemu-system-x86 qemu-system-arm openssh-client zstd
+EMULATORS := mmdebstrap arch-test qemu-user-static binfmt-support qemu-system-x86 qemu-system-arm openssh-client zstd
 emulators: image-tools
 	@dpkg-query --show $(EMULATORS) >/dev/null 2>&1 || \
 	  { echo "installing with apt-get: $(EMULATORS)" >&2; $(APT) update && $(APT_INSTALL) $(EMULATORS); }

@@ -75,7 +75,7 @@ class Ports:
 class Terminal:
     """A folder, and a PATH on which the commands of documents meet the gateway at `ports`.
 
-    Who is root already needs no sudo; a collector has a free port.
+    Who is root already needs no sudo, and nobody pip; a collector has a free port.
     """
 
     def __init__(self, folder: Path, ports: Ports) -> None:
@@ -92,6 +92,7 @@ class Terminal:
         )
         self._program(programs, "python", f'exec {sys.executable} "$@"')
         self._program(programs, "sudo", 'exec "$@"')
+        self._program(programs, "pip", "# what a page wants is what the tests have")
         self._program(
             programs,
             "curl",

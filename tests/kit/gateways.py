@@ -57,7 +57,7 @@ PREFIX gw: <https://sosa-gateway.example/ns#>
 """
 MAPPINGS = "https://sosa-gateway.example/graph/mappings"
 VALUES = PREFIXES + "SELECT ?observation ?value { ?observation sosa:hasSimpleResult ?value }"
-WAIT_S = 20.0
+WAIT_S = 60.0
 OWN_SUBSCRIPTIONS = 6
 """Its own: mappings, capabilities, actuators, requested actuations, rules, all of their graph."""
 
@@ -384,6 +384,7 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            env={**os.environ, "PYTHONFAULTHANDLER": "1"},
             start_new_session=True,  # a service has no terminal, whatever the tests are run in
         )
         self._reader = threading.Thread(target=self._read)
@@ -400,11 +401,19 @@ class Program:
 
     def wait_for(self, words: str, timeout_s: float = WAIT_S) -> str:
         """The next line with these words; fails when the process ends before."""
-        while (line := self._lines.get(timeout=timeout_s)) is not None:
-            self._said.append(line)
-            if words in line:
-                return line
-        pytest.fail(f"{self._command[0]} ended without {words!r}: {''.join(self._said[-20:])}")
+        try:
+            while (line := self._lines.get(timeout=timeout_s)) is not None:
+                self._said.append(line)
+                if words in line:
+                    return line
+        except queue.Empty:
+            self._process.send_signal(signal.SIGABRT)  # it says where each of its threads is
+            self._reader.join()
+            self._said.append(f"silent for {timeout_s:g} s, then\n")
+            while (line := self._lines.get()) is not None:
+                self._said.append(line)
+        said = "".join(self._said[-200:])
+        pytest.fail(f"{self._command[0]} ended without {words!r}: {said}")
 
     def rest_until(self, words: str, timeout_s: float = WAIT_S) -> list[str]:
         """The lines before the next one with these words."""

@@ -90,7 +90,7 @@ mosquitto_pub -q 1 -t hall -m '{"t": 20.5}'"""
 WARM = """mosquitto_pub -q 1 -t hall -m '{"t": 26.5}'"""
 
 PAGES = (
-    Page("README.md", (Again("heater switch:0.apower"), *[NOT_HERE] * 7), of_demo=True),
+    Page("README.md", (Again("heater switch:0.apower"), *[NOT_HERE] * 8), of_demo=True),
     Page("docs/alarms.md", (NOTHING, Later("urn:m")), then=BROKEN),
     Page("docs/events.md", (Later("urn:oven"),), then=HOT),
     Page(

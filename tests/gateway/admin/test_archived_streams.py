@@ -12,6 +12,7 @@ import pytest
 
 from adapters.values.observation import StreamKey
 from gateway.admin.streams import HistoryAsked, Page, Streams
+from gateway.errors import TooLargeError
 from gateway.gates.sparql.history_job import MODULE, WORK
 from gateway.ingest.sosa import result_time
 from gateway.ingest.sparklines import Sparklines, number
@@ -164,3 +165,14 @@ def test_an_archive_that_is_away_is_told_and_the_journal_answers(
     page = streams(past, processes).history(STREAM, HistoryAsked())
     assert "is not there" in page.missing
     assert len(page.points) == len(seen(past))
+
+
+def test_a_history_that_takes_too_much_memory_is_refused_in_words(
+    past: Past, processes: ConfinedProcesses
+) -> None:
+    archive = ArchivedSeries(processes, past.archive, ORIGIN.gateway, 1 << 20)
+    of = Streams(lambda: [STREAM], Sparklines(), past.journal, dict, archive)
+    with pytest.raises(TooLargeError, match="takes more memory than its 512 MiB") as refused:
+        pages(of, HistoryAsked(EVER, 7000, 1000))
+    assert "[archive] memory_bytes" in refused.value.hint
+    assert pages(streams(past, processes), HistoryAsked(EVER, 7000, 1000))[-1].points

@@ -61,7 +61,7 @@ async def test_a_life_that_was_killed_is_told_at_the_next_start(tmp_path: Path) 
     told = report(tmp_path)
     async with told.kept(LIFE):
         writing = asyncio.create_task(told.run())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not (tmp_path / "health.jsonl").exists():
                 await asyncio.sleep(0.01)
         killed = (tmp_path / "health.jsonl").read_bytes()

@@ -58,13 +58,13 @@ def config_on(disk: SmallDisk, tmp_path: Path, free_bytes: int) -> Config:
 
 async def update(gateway: Gateway, number: int) -> httpx.Response:
     text = f"{PREFIXES} INSERT DATA {{ <urn:s> <urn:p> {number} }}"
-    async with httpx.AsyncClient(timeout=5) as client:
+    async with httpx.AsyncClient(timeout=WAIT_S) as client:
         return await client.post(update_url(gateway), data={"update": text})
 
 
 async def updated(gateway: Gateway) -> set[int]:
     url = f"http://{LOOPBACK}:{gateway.http_port}/query"
-    async with httpx.AsyncClient(timeout=5) as client:
+    async with httpx.AsyncClient(timeout=WAIT_S) as client:
         answer = await client.post(url, data={"query": "SELECT ?o { <urn:s> <urn:p> ?o }"})
     return {int(row["o"]["value"]) for row in answer.json()["results"]["bindings"]}
 
@@ -77,7 +77,7 @@ async def until_told(alarms: Answer, *, is_alarm: bool) -> None:
 
 
 async def until_health(gateway: Gateway, status: str) -> None:
-    async with asyncio.timeout(WAIT_S), httpx.AsyncClient(timeout=5) as client:
+    async with asyncio.timeout(WAIT_S), httpx.AsyncClient(timeout=WAIT_S) as client:
         while True:
             answer = await client.get(f"http://{LOOPBACK}:{gateway.http_port}/health")
             if answer.json()["status"] == status:
@@ -130,6 +130,7 @@ async def test_gateway_goes_on_after_the_disk_was_full(
         assert await updated(gateway) == taken
 
 
+@pytest.mark.alone
 def test_stop_with_a_full_disk_and_a_full_inbox_ends_soon(disk: SmallDisk, tmp_path: Path) -> None:
     profile = write_profile(tmp_path, [mapping("v", "box/+", selector="$.v", sequence="$.v")])
     port, http_port, file = free_port(), free_port(), tmp_path / "gateway.toml"

@@ -202,6 +202,7 @@ def test_what_mosquitto_was_given_outlives_a_kill(tmp_path: Path, kills: int) ->
     assert service.check_store() == {sensor: numbers[-1] for sensor, numbers in journal.items()}
 
 
+@pytest.mark.alone
 def test_stopping_with_a_full_inbox_takes_seconds_and_what_had_no_turn_comes_again(
     tmp_path: Path,
 ) -> None:

@@ -22,7 +22,16 @@ from gateway.federation.membership.certificates import MEMBER_YEARS
 from gateway.federation.wire import MOST_BYTES
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.security.certificates import expires_at
-from tests.kit.gateways import LOOPBACK, WAIT_S, Watch, free_port, running, update, write_profile
+from tests.kit.gateways import (
+    LOOPBACK,
+    WAIT_S,
+    Watch,
+    free_port,
+    running,
+    text,
+    update,
+    write_profile,
+)
 
 pytest.importorskip("zenoh", reason="the extra federation is not installed")
 
@@ -249,8 +258,13 @@ async def test_a_member_that_sends_nonsense_is_an_alarm_and_nobody_elses_trouble
             request = SubscribeRequest("SELECT ?t { ?room <urn:warm> ?t }")
             await federation.service.subscribe(request, answer, everybody)
             hostile.send("attic", Channel.DATA, b"x" * 2 * MOST_BYTES)  # never put together
-            hostile.send("attic", Channel.DATA, b"nonsense")
-            await eventually(lambda: "its link is closed" in house.says("attic"))
+
+            def is_turned_away() -> bool:
+                # Again and again: attic may just be opening its links anew, for three members.
+                hostile.send("attic", Channel.DATA, b"nonsense")
+                return "its link is closed" in house.says("attic")
+
+            await eventually(is_turned_away)
             assert "cellar" in house.says("attic")
             await update(house.gateways["hall"], "INSERT DATA { <urn:a> <urn:warm> 31 }")
             await answer.until(lambda: len(answer.answer) == 1)
@@ -275,8 +289,24 @@ async def test_a_copied_card_is_an_alarm(
             port = str(load_config(house.toml("cellar"), {}).federation.listen.rpartition(":")[2])
             (copied / "gateway.toml").write_text(toml.replace(port, str(free_port())))
             shutil.copy(tmp_path / "cellar/test.jsap", copied)
-            async with running(load_config(copied / "gateway.toml", {})):
+            answer = Watch()
+            federation = house.gateways["attic"].stages.subscribing.federation
+            assert federation is not None
+            request = SubscribeRequest("SELECT ?t { ?room <urn:warm> ?t }")
+            await federation.service.subscribe(request, answer)
+            async with running(load_config(copied / "gateway.toml", {})) as copy:
                 await eventually(lambda: "was copied" in house.says("attic"))
+                # As of the last tick, which is late on a busy machine.
+                is_closed = ["closed"]
+                await eventually(lambda: [e.state for e in federation.service.status] == is_closed)
+                known = answer.answer
+                await update(copy, "INSERT DATA { <urn:a> <urn:warm> 32 }")
+                await update(house.gateways["cellar"], "INSERT DATA { <urn:a> <urn:warm> 31 }")
+                await asyncio.sleep(1)
+                assert answer.answer == known, "neither is listened to"
+            # It is alone again: it is heard after a while, and of the other one nothing is left.
+            await answer.until(lambda: [text(row[0]) for row in answer.answer] == ["31"])
+            await eventually(partial(house.is_silent, "attic"))
 
 
 async def test_a_certificate_is_renewed_over_the_link(

@@ -175,7 +175,8 @@ def test_the_true_cause_is_told(home: Path, capsys: pytest.CaptureFixture[str]) 
         assert "does not speak TLS" in told(f"https://{LOOPBACK}:{port}")
     assert "there is no host 'nowhere.invalid'" in told("http://nowhere.invalid")
     assert "nothing listens" in told("http://127.0.0.1:1")
-    assert "cannot use" in told("https://127.0.0.1:1", "--ca", "absent.crt")
+    for scheme in ("https", "http"):  # what is named is looked at, needed or not
+        assert "cannot use" in told(f"{scheme}://127.0.0.1:1", "--ca", "absent.crt")
     with listening(is_closed=True) as port:
         assert "--credentials FILE" in told(f"http://{LOOPBACK}:{port}")
 

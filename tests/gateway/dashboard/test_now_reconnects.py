@@ -152,6 +152,7 @@ async def test_it_is_exact_again_after_the_gateway_was_killed(
         assert await page.evaluate("window.mark") == 1
 
 
+@pytest.mark.alone
 async def test_it_is_exact_again_after_its_socket_was_cut(browser: Browser, tmp_path: Path) -> None:
     async with at_home(browser, tmp_path) as (gateway, own):
         proxy = Proxy(gateway.http_port)

@@ -27,7 +27,7 @@ GATEWAY = [
     "-c",
     "from gateway.cli.command import main; exit(main())",
 ]
-END_TIMEOUT_S = 20
+END_TIMEOUT_S = 60
 ANY_PORTS = {f"SOSA_GATEWAY_{name}__PORT": "0" for name in ("MQTT", "HTTP", "WEBSOCKET")}
 
 

@@ -20,7 +20,7 @@ from gateway.errors import StorageError
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
 
-TIMEOUT_S = 10
+TIMEOUT_S = 30
 
 
 class Inbox:

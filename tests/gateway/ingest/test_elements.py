@@ -1,5 +1,6 @@
 """Observations as elements of streams: what the store would have of them, whoever has a window."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -18,9 +19,11 @@ from gateway.ingest.windows.stream_names import MappedStreams
 from gateway.ingest.windows.template_triples import TemplateTriples
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
-from gateway.rdf.namespaces import OBSERVATIONS
+from gateway.rdf.canonical import canonical
+from gateway.rdf.namespaces import OBSERVATIONS, SOSA
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH
+from gateway.store.bundles.bundle import Bundle, Entering
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import evaluate
 from gateway.windows import Window
@@ -61,6 +64,41 @@ def test_its_triples_are_those_that_the_store_would_have(told: Record) -> None:
         assert element.size is not None
         written = sum(len(str(triple)) for triple in element.triples)
         assert abs(element.size - written) < 0.1 * written
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        record("21.50"),
+        record("1e3", "double", unit="http://qudt.org/vocab/unit/DEG_C"),
+        record("open", "string", phenomenon_time=NOW - timedelta(seconds=3)),
+        record("01", "boolean"),
+    ],
+)
+@pytest.mark.parametrize("asked", [(), ("result", "observation", "sensor")])
+def test_terms_that_the_store_is_told_are_those_of_its_triples(
+    told: Record, asked: Sequence[str]
+) -> None:
+    records = [told, replace(told, position=Position(7, 9), message=9)]
+    written = [each for one in records for each in TEMPLATES.observed(one)]
+    for _, terms in written:
+        assert isinstance(terms, Entering)
+        bundle = Bundle(terms)
+        assert [bundle.term(name) for name in asked] == [canonical(terms[name]) for name in asked]
+    elements, alone = ObservationElements(), ObservationElements()
+    (found,) = elements.entering(records, TEMPLATES, lambda _: True, written).values()
+    for element, one in zip(found, records, strict=True):
+        expected = alone.element(one, TEMPLATES)
+        assert isinstance(element.triples, Parted)
+        assert isinstance(expected.triples, Parted)
+        assert element.triples == expected.triples
+        for wanted in (None, frozenset({NamedNode(f"{SOSA}hasSimpleResult")})):
+            assert element.triples.unique(wanted) == expected.triples.unique(wanted)
+        assert (element.key, element.time, element.unit) == (
+            expected.key,
+            expected.time,
+            expected.unit,
+        )
 
 
 def are_parts_of_a_whole(triples: Parted) -> None:

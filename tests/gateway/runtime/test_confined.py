@@ -91,6 +91,7 @@ def test_memory_within_the_limit_is_there_again_and_again(confined: ConfinedProc
     assert confined.starts > 1  # who has grown is replaced
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("what", ["sleep", "spin"])
 def test_time_that_is_over_ends_it(confined: ConfinedProcesses, what: str) -> None:
     first = pid(confined)

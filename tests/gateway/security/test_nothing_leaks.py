@@ -309,7 +309,7 @@ async def test_delayed_updates(tmp_path: Path) -> None:
 
 
 async def _until_run(world: World, who: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await world.ask(who, "GET", "/update/delayed")).json()["delayed"]:
             await asyncio.sleep(0.05)
 

@@ -100,6 +100,25 @@ def test_rewrite_that_fails_leaves_the_store_as_it_was(
     store.close()
 
 
+@pytest.mark.parametrize("quads", [upkeep.REST_CHANGES - 2, upkeep.REST_CHANGES])
+def test_store_at_rest_is_flushed_once_where_that_is_worth_it(quads: int, tmp_path: Path) -> None:
+    store = open_store("disk", tmp_path)
+
+    def flushed() -> int:
+        store.rest()
+        store._home._thread.submit(lambda: None).result()  # type: ignore[attr-defined]
+        return sum(file.stat().st_size for file in tmp_path.rglob("*.sst"))
+
+    empty = flushed()
+    store.apply(Delta(tuple(Quad(P, P, Literal(number)) for number in range(quads))))
+    assert flushed() == empty, "it was changed just now"
+    assert (flushed() > empty) == (quads == upkeep.REST_CHANGES)
+    before = flushed()
+    store.apply(Delta((Quad(P, P, P),)))
+    assert [flushed(), flushed()] == [before, before], "a single quad waits for more"
+    store.close()
+
+
 def test_flush_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         def flush(self) -> None:

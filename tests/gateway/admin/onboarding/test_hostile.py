@@ -22,7 +22,7 @@ from gateway.admin.onboarding.announcements import (
     ProposalUpdater,
 )
 from gateway.admin.onboarding.confirmation import confirming
-from gateway.admin.onboarding.discovery import MOST_WAITING, DiscoveryWorker
+from gateway.admin.onboarding.discovery import MOST_WAITING, DiscoveryWorker, _Heard
 from gateway.admin.onboarding.nodes import described, stored_nodes
 from gateway.admin.onboarding.onboarding import Found
 from gateway.admin.onboarding.proposal_graph import all_proposals, status_of
@@ -52,6 +52,7 @@ class Bench:
         self.discovery = DiscoveryWorker(
             self._propose,
             self.unknown,
+            lambda _, guesses: guesses,
             Names("urn:id:"),
             families=frozenset(ANNOUNCERS),
             auto=self._auto,
@@ -198,9 +199,9 @@ def test_no_message_breaks_onboarding(messages: list[tuple[str, bytes]]) -> None
     crashed: list[BaseException] = []
     look = bench.discovery._look
 
-    def watched(message: Message, announced: bool) -> None:
+    def watched(heard: _Heard) -> None:
         try:
-            look(message, announced)
+            look(heard)
         except Exception as error:
             crashed.append(error)
 

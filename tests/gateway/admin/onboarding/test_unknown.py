@@ -115,6 +115,18 @@ async def test_members_that_no_mapping_of_a_topic_reads_are_seen(tmp_path: Path)
         assert [each["mapping"]["selector"] for each in pump["guesses"]] == ["$.rpm"]
 
 
+async def test_topics_that_are_read_take_no_room_from_unknown_ones(tmp_path: Path) -> None:
+    async with a_house(config(tmp_path, topics=3)) as (gateway, api):
+        mine = mapping("pump", "pumps/+", selector="$.t")
+        await api.ask("POST", "/mappings/apply", {"add": [mine]})
+        await publish(gateway.mqtt_port, [("hall/door", b"open")])
+        await publish(gateway.mqtt_port, [(f"pumps/{n}", b'{"t":12.5}') for n in range(20)])
+        # What is heard is looked at in order: the last one is seen when all before it were.
+        await publish(gateway.mqtt_port, [("hall/light", b"off")])
+        assert [each["topic"] for each in await until(api, 2)] == ["hall/light", "hall/door"]
+        assert (await api.get("/mappings/unknown")).json()["forgotten"] == 0
+
+
 async def test_a_generic_format_is_accepted_only_without_a_question(tmp_path: Path) -> None:
     async with a_house(config(tmp_path, auto_accept=["json", "shelly"])) as (gateway, api):
         await publish(gateway.mqtt_port, [("x/y", b'{"t":12.5}')])

@@ -108,6 +108,13 @@ ASKING = (
         "what to do: did you mean --format?",
     ),
     Row(
+        "an option of another command",
+        "sosa-gateway backup kept --config gateway.toml",
+        2,
+        "error: there is no option '--config' here",
+        "what to do: sosa-gateway backup --help lists them",
+    ),
+    Row(
         "too few words",
         "sosa-gateway query",
         2,

@@ -62,7 +62,7 @@ async def test_a_client_registers_and_gets_tokens(
         refused = await client.post("/oauth/register", json=asked)
         assert (refused.status_code, refused.json()["error"]) == (401, "not_authorized_identity")
         administer(tmp_path, "client", "add", "a:b", "--kind", "device", "--query", "all")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (answer := await client.post("/oauth/register", json=asked)).status_code != 201:
                 await asyncio.sleep(0.1)
         credentials = answer.json()["credentials"]

@@ -259,7 +259,7 @@ async def test_a_sender_that_falls_silent_or_goes_leaves_nothing(tmp_path: Path)
             assert b" 408 " in await asyncio.to_thread(peer.recv, 4096)
         with socket.create_connection(("127.0.0.1", port), 10) as peer:
             peer.sendall(head + data[:20])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while list((landing.root / ".incoming").iterdir()):
                 await asyncio.sleep(0.01)
         assert (await put(landing, item.name, data)).status_code == 201

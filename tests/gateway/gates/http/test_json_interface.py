@@ -80,7 +80,7 @@ async def status_without_body(address: Address, path: str, who: str, length_byte
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{token}Content-Type: application/json\r\n"
         f"Content-Length: {length_bytes}\r\n\r\n".encode()
     )
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         head = await reader.readuntil(b"\r\n\r\n")
     writer.close()
     return int(head.split(b" ")[1])

@@ -94,7 +94,7 @@ def test_fuzzed_requests_are_answered_as_documented(
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def fuzz(case: Case[Any]) -> None:
-        case.call_and_validate(base_url=url, checks=CHECKS)
+        case.call_and_validate(base_url=url, checks=CHECKS, timeout=gateways.WAIT_S)
 
     fuzz()
     assert httpx.get(f"{url}/health").json()["status"] == "ok"

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
+from gateway.engine import SubscribeRequest
+from gateway.errors import BadRequestError
 from gateway.gates.protocol.messages import (
     BadMessageError,
     Resume,
@@ -16,6 +18,9 @@ from gateway.gates.protocol.messages import (
     decode_message,
 )
 from gateway.rdf.dataset import Dataset
+from gateway.windows import Window
+from gateway.windows.members import MEMBERS, NOT_YET
+from gateway.windows.window import OUTPUTS
 
 A, B = NamedNode("urn:a"), NamedNode("urn:b")
 
@@ -112,6 +117,24 @@ def test_any_message_is_decoded_or_refused(text: str) -> None:
     with suppress(BadMessageError):
         message = decode_message(text, bare_token=True)
         assert isinstance(message, Subscribe | Resume | Unsubscribe)
+
+
+_ill = _json | st.sampled_from(["PT10M", "PT0S", "P99999999999D", "urn:a", "drop", 10**30, 1])
+_declared = st.dictionaries(st.sampled_from([*MEMBERS, *NOT_YET, "else"]), _ill, max_size=3)
+_declarations = _declared.map(lambda more: {"stream": "urn:a", "range": "PT10M"} | more)
+_names = st.sampled_from(["urn:w", "urn:v", "no IRI", ""])
+_windows = st.dictionaries(_names, _declarations | _declared | _json, max_size=2) | _json
+
+
+@given(_windows, st.sampled_from(OUTPUTS) | _json)
+def test_any_windows_are_declared_or_refused(windows: object, output: object) -> None:
+    body = {"sparql": "ASK {}", "windows": windows, "output": output}
+    with suppress(BadRequestError):
+        message = decode_message(json.dumps({"subscribe": body}))
+        assert isinstance(message, Subscribe)
+        asked = message.over.asked(SubscribeRequest(message.sparql))
+        assert all(isinstance(window, Window) for _, window in asked.windows)
+        assert asked.output in OUTPUTS
 
 
 @pytest.mark.parametrize("member", [True, False, None])

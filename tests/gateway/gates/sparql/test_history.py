@@ -120,6 +120,16 @@ def _process() -> int:
     raise AssertionError("nobody answers queries over time")
 
 
+async def _stop_what_answers(asked: asyncio.Task[httpx.Response]) -> None:
+    """As soon as it is there, so that it never ends by itself."""
+    is_stopped = False
+    while not (is_stopped or asked.done()):
+        with suppress(AssertionError, ProcessLookupError):
+            os.kill(_process(), signal.SIGSTOP)
+            is_stopped = True
+        await asyncio.sleep(0.01)
+
+
 async def test_readings_are_acknowledged_while_a_query_over_time_runs(gateway: Gateway) -> None:
     """The process that answers is stopped, so that the query runs for as long as it takes."""
     assert len(values(await ask(gateway, VALUES, history="true"), "v")) == 5
@@ -133,6 +143,23 @@ async def test_readings_are_acknowledged_while_a_query_over_time_runs(gateway: G
     finally:
         os.kill(process, signal.SIGCONT)
     assert {"1", "2", "3", "4", "5"} <= set(values(await asked, "v"))
+
+
+async def test_a_query_over_time_ends_with_its_time(tmp_path: Path) -> None:
+    profile = write_profile(tmp_path, [mapping("t", "t/1", selector="$.t")])
+    config = settings(tmp_path, profile)
+    limits = config.limits.model_copy(update={"query_s": 2.0})
+    archive = ArchiveSettings(path=str(tmp_path / "archive"))
+    async with running(config.model_copy(update={"archive": archive, "limits": limits})) as gateway:
+        await publish(gateway.mqtt_port, [("t/1", b'{"t": 1}')])
+        _seal(gateway)
+        _ingest(tmp_path)
+        asked = asyncio.create_task(ask(gateway, VALUES, history="true"))
+        await _stop_what_answers(asked)
+        found = await asked
+        assert found.status_code == 503
+        assert "2 s" in found.json()["error_description"]
+        assert values(await ask(gateway, VALUES), "v") == ["1"]
 
 
 async def test_the_command_line_reads_an_archive_here(gateway: Gateway, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ async def test_client_that_leaves_frees_its_place() -> None:
     async with open_gate(evaluate=held, limits=QueryLimits(threads=1, waiting=1)) as client:
 
         async def until_waiting(count: int) -> None:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 while client.queries.statistics.waiting != count:
                     await asyncio.sleep(0.01)
 
@@ -162,7 +162,7 @@ async def test_client_that_leaves_frees_its_place() -> None:
         waiting.cancel()
         await until_waiting(1)
         running.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while client.queries.statistics.abandoned < 2:
                 await asyncio.sleep(0.01)
         held.go.set()

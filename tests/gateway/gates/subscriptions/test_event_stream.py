@@ -26,7 +26,7 @@ from gateway.security.guard import Guard
 from tests.kit.lanes import Lanes
 
 ALL = "SELECT ?o { ?s <urn:p> ?o }"
-WAIT_S = 5.0
+WAIT_S = 30.0
 Json = dict[str, Any]
 
 

@@ -50,7 +50,7 @@ class Open:
         await self.scheduler.update(text)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not condition():
                 await asyncio.sleep(0.005)
 
@@ -87,7 +87,7 @@ async def gateway() -> AsyncIterator[Open]:
 
 
 async def _receive(client: ClientConnection) -> Json:
-    message: Json = json.loads(await asyncio.wait_for(client.recv(), 5))
+    message: Json = json.loads(await asyncio.wait_for(client.recv(), 30))
     return message
 
 
@@ -108,7 +108,7 @@ async def _end(client: ClientConnection) -> tuple[int | None, str | None]:
     """Read to the end; the code and reason that the gateway closed with."""
     with suppress(ConnectionClosed):
         while True:
-            await asyncio.wait_for(client.recv(), 5)
+            await asyncio.wait_for(client.recv(), 30)
     return client.close_code, client.close_reason
 
 
@@ -367,6 +367,21 @@ async def test_serve_ends_in_time_with_open_and_stuck_sockets() -> None:
     assert (await _end(client))[0] == 1012
     stuck.transport.abort()
     await stuck.wait_closed()
+
+
+async def test_serve_ends_in_time_beside_a_socket_that_is_closing() -> None:
+    """A peer that has said Close, and does not read what is on its way to it."""
+    flood = Flood()
+    async with open_gateway(subscriptions=flood) as gateway:
+        client = await gateway.connect(max_queue=1)
+        await _subscribe(client)
+        client.transport.pause_reading()
+        await flood.notify(1, size=8_000_000)
+        client.protocol.send_close(1000)
+        client.transport.write(b"".join(client.protocol.data_to_send()))
+        await gateway.until(lambda: not flood.sinks)
+    client.transport.abort()
+    await client.wait_closed()
 
 
 async def test_slow_subscriber_gets_everything_in_fewer_messages() -> None:

@@ -57,7 +57,7 @@ class FakeStore:
 
     async def has(self, count: int) -> None:
         """Wait until `count` messages have arrived."""
-        async with asyncio.timeout(5), self._arrived:
+        async with asyncio.timeout(30), self._arrived:
             await self._arrived.wait_for(lambda: len(self.messages) >= count)
 
 

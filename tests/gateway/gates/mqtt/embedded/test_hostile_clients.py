@@ -178,6 +178,7 @@ async def test_own_publish_is_checked_too(broker: EmbeddedBroker, topic: str, qo
         await broker.publish(topic, b"x", qos=qos)
 
 
+@pytest.mark.alone
 async def test_flood_of_small_packets_leaves_others_their_turn(broker: EmbeddedBroker) -> None:
     async with await bob(broker) as client:
         client.send(packet(PINGREQ, 0, b"") * 200_000)

@@ -20,7 +20,7 @@ from tests.gateway.gates.mqtt.embedded.fakes import FakeStore, running
 from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient, connect_packet
 
 COUNT = 200
-TIMEOUT_S = 10.0
+TIMEOUT_S = 30.0
 
 
 Transport = Literal["tcp", "websockets"]

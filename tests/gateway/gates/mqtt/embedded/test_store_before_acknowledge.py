@@ -257,6 +257,7 @@ async def test_shutdown_answers_what_is_stored_and_publishes_no_will(store: Fake
     assert store.payloads == [b"x"]
 
 
+@pytest.mark.alone
 async def test_shutdown_does_not_wait_for_ever_for_the_store(store: FakeStore) -> None:
     store.hold()
     async with asyncio.timeout(2), running(SETTINGS, store) as broker:

@@ -124,6 +124,20 @@ async def test_acknowledgements_keep_the_order_of_arrival() -> None:
         assert await broker.read(12) == b"".join(map(puback, (1, 2, 3)))
 
 
+async def test_what_is_settled_is_acknowledged_before_the_good_bye() -> None:
+    inbox = Inbox(10)
+    async with gate(inbox) as (external, broker):
+        await broker.accept()
+        broker.send(1, 2)
+        await until(lambda: len(inbox) == 2)
+        first, _ = inbox.take(10)
+        first.settle(None)
+        inbox.close()
+        closing = asyncio.create_task(asyncio.to_thread(external.close))
+        assert await broker.read(5) == puback(1) + b"\xe0"
+        await closing
+
+
 async def test_what_is_not_committed_holds_back_those_behind_it() -> None:
     inbox = Inbox(10)
     async with gate(inbox) as (_, broker):
