@@ -22,7 +22,7 @@ from tests.kit.screens import draw, keep
 MARGIN = 40
 """A second emulator is so much wider and higher than the process is told: nothing may be there."""
 
-WAIT_S = 40.0
+WAIT_S = 60.0
 ERASED = b"\x1b[2J"
 STEERS = {"NO_COLOR", "COLUMNS", "LINES"}
 """Variables of whoever runs the tests by which the screen would be another."""

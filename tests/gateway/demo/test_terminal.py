@@ -44,6 +44,7 @@ def titles(lines: list[str]) -> list[int]:
     return [number for number, line in enumerate(lines) if line.startswith("── ")]
 
 
+@pytest.mark.alone
 @pytest.mark.end_to_end
 def test_the_demo_convinces_in_twenty_seconds(tmp_path: Path) -> None:
     """It moves while it loads, shows cause and effect, fits, and leaves what to type next."""

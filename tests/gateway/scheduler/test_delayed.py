@@ -23,7 +23,7 @@ class Inbox:
         self._loop.call_soon_threadsafe(self._queue.put_nowait, notification)
 
     async def next(self) -> Notification:
-        return await asyncio.wait_for(self._queue.get(), 10)
+        return await asyncio.wait_for(self._queue.get(), 60)
 
 
 async def test_due_update_runs_and_its_subscribers_are_told() -> None:

@@ -89,7 +89,7 @@ async def test_disk_that_does_not_come_back_is_no_refusal(monkeypatch: pytest.Mo
     with Scheduler(engine) as scheduler:
         monkeypatch.setattr(engine, "update", broken)
         scheduler.give_up()
-        first, last = await asyncio.wait_for(ended(scheduler, inserting("a"), inserting("b")), 10)
+        first, last = await asyncio.wait_for(ended(scheduler, inserting("a"), inserting("b")), 60)
         assert first is last
         assert isinstance(first, StorageError)
 

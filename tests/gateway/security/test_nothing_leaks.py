@@ -99,7 +99,7 @@ class Socket:
         return await self.next()
 
     async def next(self) -> dict[str, Any]:
-        text = str(await asyncio.wait_for(self.socket.recv(), 10))
+        text = str(await asyncio.wait_for(self.socket.recv(), 60))
         self.told.append(text)
         found: dict[str, Any] = json.loads(text)
         return found

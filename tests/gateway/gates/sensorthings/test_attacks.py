@@ -95,6 +95,7 @@ async def attacked(client: httpx.AsyncClient, url: str) -> tuple[int, float, int
     return answer.status_code, monotonic() - began, len(answer.content)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(240)
 async def test_no_request_takes_more_than_the_limits_allow(tmp_path: Path) -> None:
     async with crowded(tmp_path) as (gateway, client):

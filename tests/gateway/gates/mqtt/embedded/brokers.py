@@ -94,7 +94,7 @@ async def stock() -> AsyncIterator[Subject]:
         await broker.close_streams()
 
 
-async def eventually(condition: Callable[[], bool], timeout_s: float = 2.0) -> bool:
+async def eventually(condition: Callable[[], bool], timeout_s: float = 30.0) -> bool:
     """Whether `condition` becomes true in time; for brokers that tell nobody."""
     try:
         async with asyncio.timeout(timeout_s):

@@ -144,7 +144,7 @@ async def dollar_topic_leaves_zombie(subject: Subject) -> bool:
 async def abandoned_session_stays(subject: Subject) -> bool:
     """To be run with a clock far ahead of the one at which the client left."""
     await (await alice(subject, "abandoned", clean=False)).disconnect()
-    return not await eventually(lambda: subject.sessions() == 0)
+    return not await eventually(lambda: subject.sessions() == 0, QUIET_S * 10)
 
 
 async def silence_before_connect_is_borne(subject: Subject) -> bool:

@@ -11,7 +11,7 @@ from typing import Self
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = range(1, 8)
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, PINGRESP, DISCONNECT = range(8, 15)
 
-TIMEOUT_S = 5.0
+TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)

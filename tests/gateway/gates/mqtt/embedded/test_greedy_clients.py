@@ -108,6 +108,7 @@ async def cpu_of_others(broker: EmbeddedBroker) -> float:
         return process_time() - begin
 
 
+@pytest.mark.alone
 async def test_many_filters_of_one_client_slow_nobody_elses_messages() -> None:
     store = FakeStore()
     settings = replace(SETTINGS, max_connections=60, max_client_connections=50)
