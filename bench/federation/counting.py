@@ -31,6 +31,10 @@ class CountingCarrier:
         """Be up."""
         self._below.listen(received, presence)
 
+    def renew(self, member: str) -> None:
+        """As the carrier below it."""
+        self._below.renew(member)
+
     def close(self) -> None:
         """Be gone."""
         self._below.close()

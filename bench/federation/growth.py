@@ -52,6 +52,9 @@ class _Kept:
     ) -> None:
         """Nothing comes."""
 
+    def renew(self, member: str) -> None:
+        """There are no links."""
+
     def close(self) -> None:
         """Nothing is open."""
 

@@ -38,5 +38,8 @@ class Carrier(Protocol):
     ) -> None:
         """Be told of messages, and of members that come (True) and go; from then on."""
 
+    def renew(self, member: str) -> None:
+        """Close the links to a member, which are opened again: nothing comes through them."""
+
     def close(self) -> None:
         """Go; others are told."""

@@ -24,6 +24,16 @@ PATIENCE = 2
 LONGEST_PATIENCE = 64
 """So many it may take at most."""
 
+SILENT = 40
+"""So many ticks nothing may come of a member that is up and beats or acknowledges each fifth; then
+the links to it are opened again."""
+
+HEARD_AWAY = 4
+"""In so many ticks something may come of a member that is away: what was on its way."""
+
+SILENT_LONGEST = 640
+"""So many at most, where that has not helped."""
+
 REPEATED = 2
 """So often an acknowledgement is sent again at once: without one a full stream waits."""
 

@@ -34,13 +34,8 @@ from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
 from gateway.federation.overtaken import Overtaken
 from gateway.federation.replica import Learnt, Replica
-from gateway.federation.watching.status import (
-    AWAY,
-    CLOSED,
-    UP,
-    MemberStatus,
-    TrafficCount,
-)
+from gateway.federation.watching.parted import Parted
+from gateway.federation.watching.status import AWAY, CLOSED, UP, MemberStatus, TrafficCount
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
@@ -102,6 +97,7 @@ class Member:
         self._life = self._new_life()
         self._overtaken = Overtaken(self._settings.overtaken)
         self._needs = Needs()
+        self._parted = Parted(carrier.renew)
         self._index: LuttIndex[str] = LuttIndex()
         self._outgoing: dict[str, Outgoing] = {}
         self._replicas: dict[str, Replica] = {}
@@ -201,6 +197,8 @@ class Member:
                 replica.tick()
                 if replica.acknowledges_again():
                     self._behind.add(name)
+        asking = {name for name, outgoing in self._outgoing.items() if outgoing.is_open}
+        self._parted.tick(self.attendance.up, asking | self._replicas.keys())
         self.acknowledge()
         self.asking.tick()
         self._listen()
@@ -277,6 +275,9 @@ class Member:
         self._traffic[sender].received += len(message.payload)
         if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
+        self._parted.heard(sender)
+        if not self.attendance.is_up(sender):
+            return  # of a link that has ended; where its ends have parted, even under a wrong key
         try:
             if message.channel is Channel.DATA:
                 self._take(sender, Batch.decode(message.payload))

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from gateway.errors import ConfigurationError
-from gateway.federation import foreign_links
+from gateway.federation import connections
 from gateway.federation.carrier import Channel, Received
 from gateway.federation.wire import MOST_BYTES
 
@@ -158,6 +158,14 @@ class ZenohCarrier:
         if publisher is not None:
             publisher.put(payload)
 
+    def renew(self, member: str) -> None:
+        """As Carrier: shut the links of its certificate; without certificates, all."""
+        session = self._session
+        if session is not None:
+            for link in session.info.links():
+                if link.auth_identifier == member or not self._has_names:
+                    connections.shut(link.src, link.dst)
+
     def close(self) -> None:
         """Close the session: without it the process may never end."""
         session, self._session = self._session, None
@@ -222,7 +230,7 @@ class ZenohCarrier:
 
     def _turn_away(self, name: str, link: Any) -> None:
         """Close a link, and say so once: who dials again does so every 4 s at the end."""
-        if foreign_links.shut(link.src, link.dst) and name not in self._foreign:
+        if connections.shut(link.src, link.dst) and name not in self._foreign:
             self._foreign.add(name)
             log.warning("federation_foreign_link_closed", extra={"gateway": name})
 

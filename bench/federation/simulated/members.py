@@ -132,6 +132,9 @@ class MemberCarrier:
         """Be up."""
         self._net.join(self._member, _End(received, presence))
 
+    def renew(self, member: str) -> None:
+        """Links do not part here."""
+
     def close(self) -> None:
         """Be gone."""
         self._net.leave(self._member)

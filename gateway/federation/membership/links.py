@@ -42,6 +42,12 @@ class MemberLinks:
         if carrier is not None:
             carrier.send(to, channel, payload)
 
+    def renew(self, member: str) -> None:
+        """As Carrier."""
+        carrier = self._carrier
+        if carrier is not None:
+            carrier.renew(member)
+
     def listen(
         self, received: Callable[[Received], None], presence: Callable[[str, bool], None]
     ) -> None:
@@ -100,7 +106,8 @@ class MemberLinks:
         """In a thread of the carrier."""
         received = self._received
         if message.channel is Channel.MEMBERS:
-            self.about_members(message)
+            if message.sender in self.up:  # as for all others, of a link that has not ended
+                self.about_members(message)
         elif received is not None:
             received(message)
 

@@ -184,6 +184,24 @@ def test_who_goes_and_comes_is_told(pair: Pair) -> None:
         other.close()
 
 
+def test_a_link_that_is_renewed_comes_again(pair: Pair) -> None:
+    one, other, ear, deaf = pair.end(A), pair.end(B), Ear(), Ear()
+    try:
+        ear.listen(one)
+        deaf.listen(other)
+        assert pair.wait(ear.presence) == (B, True)  # type: ignore[arg-type]
+        assert pair.wait(deaf.presence) == (A, True)  # type: ignore[arg-type]
+        one.renew("nobody")
+        one.renew(B)
+        for told, name in ((ear, B), (deaf, A)):
+            assert [pair.wait(told.presence) for _ in range(2)] == [(name, False), (name, True)]  # type: ignore[arg-type]
+        other.send(A, Channel.ACK, b"again")
+        assert pair.wait(ear.messages) == Received(B, Channel.ACK, b"again")  # type: ignore[arg-type]
+    finally:
+        one.close()
+        other.close()
+
+
 def test_a_closed_end_sends_nothing(pair: Pair) -> None:
     one, other, ear = pair.end(A), pair.end(B), Ear()
     try:
