@@ -17,9 +17,14 @@ PACKAGES := adapters bench deploy gateway jsap ontologies spark_batch
 # Node may lie in there; what the system has goes first.
 export PATH := $(PATH):$(CURDIR)/$(BIN)
 
+# An image of Python may have it set; then each of hundreds of processes would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
 # Two for each of two cores, since many of them wait for what they have started.
 WORKERS := 4
+# The files that have some of those, which no other need be loaded for.
+ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests | sort)
 
 # A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
@@ -44,8 +49,8 @@ dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
 
 test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -q --doctest-modules --ignore $(OF_BYTEWAX) $(PACKAGES)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone and not appliance"
-	$(BIN)/pytest -m "alone and not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone and not appliance"
+	$(BIN)/pytest -m "alone and not slow" $(ALONE)
 
 test-slow: announce $(SETUP_DEV) mosquitto chromium prometheus dashboard-if-can sparkplug-client interop node-red newer-homeassistant ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow

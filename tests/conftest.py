@@ -3,8 +3,11 @@ after a test as it was before; the tests of one file run in one worker process, 
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cache
 
+import httpx
 import pytest
 
 from gateway.app.logs import OURS
@@ -14,7 +17,25 @@ pytest_plugins = ("tests.gateway.engine.report_plugin",)
 # Half a minute of Java for an archive of its classes; test_class_data.py makes a small one.
 os.environ.setdefault("SOSA_ARCHIVE_CLASSES", "")
 
+# Each client of httpx would read the system's CAs, for 40 ms, and a gateway starts in 90.
+pytest.MonkeyPatch().setattr(
+    "httpx._transports.default.create_ssl_context", cache(httpx.create_ssl_context)
+)
+
 _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
+
+_SECONDS = {
+    "tests/spark_batch/": 16,
+    "tests/project/": 8,
+    "tests/bench/": 8,
+    "tests/deploy/": 4,
+    "tests/gateway/demo/": 4,
+    "tests/gateway/dashboard/": 4,
+    "tests/gateway/app/": 2,
+    "tests/gateway/cli/": 2,
+    "tests/gateway/gates/http/test_openapi.py": 2,
+}
+"""How long a test takes there, at about; 1 elsewhere."""
 
 
 def pytest_configure() -> None:
@@ -31,10 +52,28 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files are what workers take, unless tests of several files say that they belong together."""
+    """Files are what workers take, unless tests of several files say that they belong together.
+
+    What takes long is taken first (--no-loadscope-reorder): else one worker would end alone.
+    """
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.location[0]))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        seconds: Counter[str] = Counter()
+        for item in items:
+            seconds[_group(item)] += _seconds(item)
+        items.sort(key=lambda item: -seconds[_group(item)])
+
+
+def _group(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    assert marker is not None
+    return str(marker.args[0])
+
+
+def _seconds(item: pytest.Item) -> int:
+    return next((_SECONDS[part] for part in _SECONDS if item.location[0].startswith(part)), 1)
 
 
 @pytest.hookimpl(wrapper=True)

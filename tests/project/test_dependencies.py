@@ -4,6 +4,8 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -70,11 +72,14 @@ def _distribution(module: str) -> str:
         return ""
     if module.startswith("google.protobuf"):
         return "protobuf"
-    found = PACKAGES.get(top, [top])
+    found = _packages().get(top, [top])
     return found[0].lower().replace("_", "-")
 
 
-PACKAGES = packages_distributions()
+@cache
+def _packages() -> Mapping[str, list[str]]:
+    """Which distributions have a package: asked of all of them, when a test wants it."""
+    return packages_distributions()
 
 
 def test_the_device_gets_what_its_packages_import() -> None:

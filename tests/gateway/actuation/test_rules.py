@@ -232,6 +232,7 @@ async def test_a_bad_rule_costs_itself(tmp_path: Path, mode: str, members: dict[
                 ("fan/a/set", b'{"state":"ON"}'),
                 ("fan/b/set", b'{"state":"ON"}'),
             ]
+        await told.until(lambda: told.count_added == 2)
         assert told.values() == ["30", "30"]
         assert len(rows_of(gateway, VALUES)) == 2
         assert gateway.statistics()["failed"] == 0

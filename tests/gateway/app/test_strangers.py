@@ -78,6 +78,8 @@ OPENINGS: list[bytes | tuple[bytes, ...]] = [
 
 def _reset(writer: asyncio.StreamWriter) -> None:
     connection = writer.get_extra_info("socket")
+    if connection is None:  # the gateway was first
+        return
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
     writer.transport.abort()
 
