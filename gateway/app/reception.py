@@ -132,7 +132,8 @@ class Reception:
     @asynccontextmanager
     async def running(self, loop_calls: LoopCalls, tasks: Tasks) -> AsyncIterator[None]:
         """The ingest thread; at the end it settles what the inbox still has."""
-        classes = SensorClasses(self.mappings, self.scheduler, loop_calls)
+        replayed = self.current_state.streams()
+        classes = SensorClasses(self.mappings, self.scheduler, loop_calls, replayed)
 
         def work() -> None:
             try:

@@ -3,6 +3,7 @@
 Place: beside ingest, whose UPDATEs type a sensor with its readings and note by `gw:sensorClass`
 that a mapping said so. When mappings change, what they said before is taken back or exchanged here,
 by one UPDATE, so that a sensor changes its class with its mapping and not with its next reading.
+The journal keeps no class: of a sensor whose readings were replayed at the start it is told here.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from itertools import chain
 from pyoxigraph import NamedNode, Quad
 
 from adapters.values.mapping import Mapping
+from adapters.values.observation import StreamKey
 from gateway.errors import GatewayError
 from gateway.ingest.mappings import MappingTable
 from gateway.rdf.delta import Delta, quads_delta
@@ -34,11 +36,18 @@ Matches = Callable[[str], object]
 
 
 class SensorClasses:
-    """Follows the mappings; `run` is a task of the event loop."""
+    """Follows the mappings; `run` is a task of the event loop. `replayed` are the first streams."""
 
-    def __init__(self, mappings: MappingTable, scheduler: Scheduler, calls: LoopCalls) -> None:
+    def __init__(
+        self,
+        mappings: MappingTable,
+        scheduler: Scheduler,
+        calls: LoopCalls,
+        replayed: Iterable[StreamKey] = (),
+    ) -> None:
         self._mappings = mappings
         self._scheduler = scheduler
+        self._replayed = replayed
         self._before: Sequence[Mapping] = ()
         self._changed = asyncio.Event()
         self._changed.set()
@@ -58,6 +67,9 @@ class SensorClasses:
         before = self._before
         await self._scheduler.decide(lambda engine: corrected(engine.store, before, now))
         self._before = now
+        if self._replayed:
+            streams, self._replayed = self._replayed, ()
+            await self._scheduler.decide(lambda engine: restored(engine.store, streams, now))
 
 
 def corrected(store: QuadStore, before: Sequence[Mapping], now: Sequence[Mapping]) -> Delta:
@@ -78,6 +90,33 @@ def corrected(store: QuadStore, before: Sequence[Mapping], now: Sequence[Mapping
                 if old == was.value and matches(sensor.value):
                     added += classified(sensor, NamedNode(new))
     return quads_delta(added, removed)
+
+
+def restored(store: QuadStore, streams: Iterable[StreamKey], mappings: Sequence[Mapping]) -> Delta:
+    """The change that types sensors of streams that have no class, though a mapping names one.
+
+    Where those that may be a stream's name several, or one and none, its next reading tells.
+    """
+    if not any(each.sensor_class for each in mappings):
+        return Delta()
+    makers = [(_makes(each), each.sensor_class) for each in mappings]
+    added: dict[Quad, None] = {}
+    for stream in streams:
+        sensor = NamedNode(stream[0])
+        if next(iter(store.match(sensor, SENSOR_CLASS, None, DEFAULT_GRAPH)), None) is not None:
+            continue
+        kinds = {kind for makes, kind in makers if makes(stream)}
+        kind = kinds.pop() if len(kinds) == 1 else None
+        if kind is not None:
+            added.update(dict.fromkeys(classified(sensor, NamedNode(kind))))
+    return quads_delta(added, ())
+
+
+def _makes(mapping: Mapping) -> Callable[[StreamKey], bool]:
+    """Whether a stream may be one of the mapping's."""
+    parts = (mapping.sensor, mapping.observed_property, mapping.feature_of_interest)
+    matches = [_of(part) for part in parts]
+    return lambda stream: all(match(iri) for match, iri in zip(matches, stream, strict=True))
 
 
 def classified(sensor: NamedNode, kind: NamedNode) -> tuple[Quad, Quad]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
+from pyoxigraph import NamedNode
+from websockets.asyncio.client import connect
 
 from gateway.app.gateway import Gateway
 from gateway.cli.checking.axioms import ontology_findings
@@ -15,7 +17,9 @@ from gateway.cli.command import main
 from gateway.client import AsyncClient
 from gateway.config.reasoning import ReasoningSettings
 from gateway.config.settings import Config, JsapSettings
+from gateway.engine import Engine
 from gateway.errors import ForbiddenError, OntologyError
+from gateway.rdf.terms import DEFAULT_GRAPH
 from jsap import Profile
 from tests.kit.gateways import (
     LOOPBACK,
@@ -35,6 +39,7 @@ PREFIXES = """@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#>
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 """
 MAKES = ":Acme rdfs:subClassOf :Thermometer . :Thermometer rdfs:subClassOf :Sensor .\n"
+MADE_BY_SENSOR = "http://www.w3.org/ns/sosa/madeBySensor"
 SENSORS = "SELECT ?s { ?s a <urn:x:Sensor> }"
 TEMPERATURE = mapping("t", "room/+", selector="$.t", sensorClass="urn:x:Acme")
 
@@ -138,6 +143,12 @@ async def test_infer_may_be_what_is_meant(tmp_path: Path) -> None:
             graph = await client.get(f"{address(gateway)}/rdf-graph-store?default")
             assert "urn:x:Acme" in graph.text
             assert "urn:x:Sensor" not in graph.text, "GET then PUT makes no facts of conclusions"
+            there = f"{address(gateway)}/rdf-graph-store?default"
+            kind = {"Content-Type": graph.headers["Content-Type"]}
+            put = await client.put(there, content=graph.content, headers=kind)
+            assert put.is_success, put.text
+            assert await asked(gateway, SENSORS, infer="false") == []
+            assert await asked(gateway, SENSORS) == ["urn:sensor:a"]
             whole = await client.get(f"{address(gateway)}/rdf-graph-store?default&infer=true")
             assert "urn:x:Sensor" in whole.text
         where = "INSERT { ?s <urn:seen> 1 } WHERE { ?s a <urn:x:Sensor> }"
@@ -218,9 +229,13 @@ async def test_axioms_change_by_update_and_by_their_file(tmp_path: Path) -> None
     [
         (":A rdfs:subClassOf <NoScheme> .", "house.ttl:3"),
         (":A rdfs:subClassOf [ a owl:Restriction ; owl:someValuesFrom :B ] .", "house.ttl: "),
+        (
+            ":A owl:unionOf [ <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> :B ] .",
+            "house.ttl: ",
+        ),
         (":A owl:equivalentClass [ owl:unionOf ( :B ) ] . :p owl:inverseOf rdf:type .", "house"),
     ],
-    ids=["no-iri", "no-property", "unknown-prefix"],
+    ids=["no-iri", "no-property", "broken-list", "unknown-prefix"],
 )
 async def test_a_gateway_does_not_start_with_broken_axioms(
     tmp_path: Path, text: str, reason: str
@@ -253,6 +268,7 @@ async def test_a_bound_that_a_reading_passes_suspends_and_is_resumed(
             parameters = {"query": SENSORS, "infer": "true"}
             refused = await client.get(f"{url}/query", params=parameters)
             assert refused.status_code == 503
+            assert "more than 7 quads would be derived" in refused.text
             health = (await client.get(f"{url}/health")).json()
             assert any("reasoning" in each for each in health["alarms"]), health
         assert await asyncio.to_thread(main, ["reasoning", "status", "--url", url]) == 1
@@ -262,6 +278,41 @@ async def test_a_bound_that_a_reading_passes_suspends_and_is_resumed(
         )
         await update(gateway, removed)
         assert await asyncio.to_thread(main, ["reasoning", "resume", "--url", url]) == 0
+        assert await asked(gateway, SENSORS, infer="true") == ["urn:sensor:a", "urn:sensor:b"]
+
+
+async def test_who_subscribed_to_what_is_suspended_is_told_why_it_ends(tmp_path: Path) -> None:
+    async with running(reasoning(tmp_path, BOTH, derived=7)) as gateway:
+        async with connect(f"ws://{LOOPBACK}:{gateway.websocket_port}/subscribe") as socket:
+            await socket.send(json.dumps({"subscribe": {"sparql": SENSORS, "infer": True}}))
+            assert "notification" in await socket.recv(decode=True)
+            await sent(gateway, "a", "b", "c", "d")
+            while "notification" in (told := json.loads(await socket.recv())):
+                assert not told["notification"]["removedResults"]["results"]["bindings"]
+        assert (told["error"], told["status_code"]) == ("suspended", 503)
+        assert "more than 7 quads would be derived" in told["error_description"]
+        assert len(await asked(gateway, "SELECT DISTINCT ?s { ?s a <urn:x:Acme> }")) == 4
+
+
+async def test_the_tail_of_the_journal_is_derived_from_before_anybody_subscribes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To a store in memory all of the journal is the tail, as some of it is after a kill."""
+    config = reasoning(tmp_path, f"<{MADE_BY_SENSOR}> rdfs:range :Sensor .")
+    async with running(config) as gateway:
+        await sent(gateway, "a", "b")
+    started: list[tuple[int, set[str]]] = []
+    start = Engine.start_reasoning
+
+    def noted(engine: Engine) -> None:
+        start(engine)
+        assert engine.reasoner is not None
+        found = engine.reasoner.derived.match(None, None, NamedNode("urn:x:Sensor"), DEFAULT_GRAPH)
+        started.append((engine.statistics.subscriptions, {str(quad.subject) for quad in found}))
+
+    monkeypatch.setattr(Engine, "start_reasoning", noted)
+    async with running(config) as gateway:
+        assert started == [(0, {"<urn:sensor:a>", "<urn:sensor:b>"})]
         assert await asked(gateway, SENSORS, infer="true") == ["urn:sensor:a", "urn:sensor:b"]
 
 

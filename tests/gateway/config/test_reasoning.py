@@ -29,6 +29,7 @@ def test_reasoning_is_off_unless_graphs_are_named(tmp_path: Path) -> None:
     assert not loaded(tmp_path, "").is_on
     assert loaded(tmp_path, '[reasoning]\ngraphs = "default"\n').is_on
     assert loaded(tmp_path, JOINT).is_on
+    assert loaded(tmp_path, JOINT).derived == 500_000
 
 
 def test_ontologies_are_names_that_ship_or_files_beside_the_settings(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A mapping names the class of its sensor, which is of it, and of the next one as that changes."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from pyoxigraph import NamedNode
 
 from adapters.values.mapping import Mapping
 from gateway.app.gateway import Gateway
-from gateway.ingest.sensor_classes import classified, corrected
+from gateway.ingest.sensor_classes import classified, corrected, restored
 from gateway.rdf.delta import Delta
 from gateway.store.quad_store import QuadStore
 from tests.kit.gateways import (
@@ -80,6 +81,32 @@ def test_at_a_start_classes_that_no_mapping_names_go() -> None:
     assert corrected(QuadStore.open(None), [], [OLD]).is_empty
 
 
+@pytest.mark.parametrize(
+    ("mappings", "expected"),
+    [
+        ([OLD], {("urn:s:a", ACME.value)}),
+        ([made("urn:m", "urn:s:{1}:x", ACME)], set()),
+        ([replace(OLD, observed_property="urn:q")], set()),
+        ([replace(OLD, feature_of_interest="urn:{1}")], {("urn:s:a", ACME.value)}),
+        ([OLD, made("urn:n", "urn:s:a", BOLT)], set()),
+        ([OLD, made("urn:n", "urn:s:a", None)], set()),
+        ([made("urn:m", "urn:s:{1}", None)], set()),
+    ],
+    ids=["named", "other-sensor", "other-property", "by-template", "two", "one-and-none", "none"],
+)
+def test_a_sensor_without_class_has_the_one_that_all_its_mappings_may_name(
+    mappings: list[Mapping], expected: set[tuple[str, str]]
+) -> None:
+    store = marked()
+    streams = [("urn:s:a", "urn:p", "urn:f"), ("urn:t:a", "urn:p", "urn:f")]
+    assert left(store, restored(store, streams, mappings)) == expected
+
+
+def test_a_sensor_that_has_a_class_keeps_it_alone() -> None:
+    store = marked(("urn:s:a", BOLT))
+    assert restored(store, [("urn:s:a", "urn:p", "urn:f")], [OLD]).is_empty
+
+
 async def until_classes(gateway: Gateway, expected: list[list[str]]) -> None:
     async with asyncio.timeout(WAIT_S):
         while rows_of(gateway, CLASSES) != expected:
@@ -109,6 +136,16 @@ async def test_a_sensor_is_of_the_class_of_its_mapping(tmp_path: Path) -> None:
         await publish(gateway.mqtt_port, [("room/a", b'{"t":3}')])
         await update(gateway, f"DELETE WHERE {{ GRAPH <{MAPPINGS}> {{ ?m <{TERM}> ?c }} }}")
         await until_classes(gateway, [])
+
+
+async def test_a_sensor_has_its_class_again_before_its_next_reading(tmp_path: Path) -> None:
+    """What a store in memory has after a restart is from the journal, as after a kill."""
+    one = mapping("t", "room/+", selector="$.t", sensorClass=ACME.value)
+    config = settings(tmp_path, write_profile(tmp_path, [one]))
+    async with running(config) as gateway:
+        await publish(gateway.mqtt_port, [("room/a", b'{"t":1}')])
+    async with running(config) as gateway:
+        await until_classes(gateway, [["urn:sensor:a", ACME.value]])
 
 
 async def test_a_class_that_is_no_iri_is_refused_as_other_members_are(tmp_path: Path) -> None:
