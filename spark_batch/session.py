@@ -46,6 +46,15 @@ SETTINGS = {
 }
 """What every job relies on, in whatever session it runs."""
 
+_BEGUN = {
+    # Else each column that Python names takes five calls into Java, which say where it was named.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # A round of `run` generates some 80 classes: a hundred, the default, are compiled again and
+    # again, since those that the next round needs first are the oldest.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+}
+"""What a session can be told only where it begins."""
+
 SMALL_ROWS = 100_000
 """Up to here a job is made of plans that cost little to begin, and not of those that run fast."""
 
@@ -73,9 +82,9 @@ def spark_session(
     builder = SparkSession.builder.appName(application)
     given = options or {}
     is_small = rows is not None and rows <= SMALL_ROWS
-    if SparkSession.getActiveSession() is None and not _submitted():
-        embedded = _embedded(is_small=is_small, is_listing=is_listing)
-        for key, value in (embedded | given).items():
+    if SparkSession.getActiveSession() is None:
+        own = {} if _submitted() else _embedded(is_small=is_small, is_listing=is_listing) | given
+        for key, value in (_BEGUN | own).items():
             builder = builder.config(key, value)
     session = builder.getOrCreate()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
