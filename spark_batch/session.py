@@ -133,6 +133,14 @@ def is_lost() -> bool:
         return True
 
 
+def is_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C came in the middle of a call into Java, of which py4j makes an error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
+
+
 def _is_sharing(session: SparkSession) -> bool:
     """Whether the session's JVM has its classes from an archive."""
     return "sharing" in _property(session, "java.vm.info")
@@ -203,6 +211,8 @@ def told(archive: Path) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
+        if is_interrupted(error):
+            raise KeyboardInterrupt from error
         if is_full(str(error)):
             raise full(archive) from error
         raise ArchiveError(f"Spark failed: {reason(error)}", "nothing was committed") from error
