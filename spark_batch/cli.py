@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
+from py4j.protocol import Py4JError
+
 from spark_batch.archive import Archive
 from spark_batch.bench import command as bench
 from spark_batch.errors import ArchiveError
@@ -30,10 +32,13 @@ from spark_batch.replay.receiver import Receiver
 from spark_batch.replay.selection import Selection
 from spark_batch.replay.senml import DEFAULT_TOPIC, check_topic
 from spark_batch.replay.updates import Endpoint, UpdateReceiver
-from spark_batch.session import Sessions, keep_classes, spark_session
+from spark_batch.session import Sessions, is_interrupted, keep_classes, spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
 from spark_batch.tools.fleet import Fleet
 from spark_batch.transforms.shape import load_shapes
+
+INTERRUPTED = 130
+"""What ended by Ctrl-C exits with, as under a shell."""
 
 Job = Callable[[argparse.Namespace], Summary]
 _Jobs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -55,7 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"what to do: {error.hint}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    except Py4JError as error:
+        if is_interrupted(error):
+            return INTERRUPTED
+        raise
     code: int = summary.exit_code
     return code
 

@@ -46,6 +46,15 @@ SETTINGS = {
 }
 """What every job relies on, in whatever session it runs."""
 
+_BEGUN = {
+    # Else each column that Python names takes five calls into Java, which say where it was named.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # A round of `run` generates some 80 classes: a hundred, the default, are compiled again and
+    # again, since those that the next round needs first are the oldest.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+}
+"""What a session can be told only where it begins."""
+
 SMALL_ROWS = 100_000
 """Up to here a job is made of plans that cost little to begin, and not of those that run fast."""
 
@@ -73,9 +82,9 @@ def spark_session(
     builder = SparkSession.builder.appName(application)
     given = options or {}
     is_small = rows is not None and rows <= SMALL_ROWS
-    if SparkSession.getActiveSession() is None and not _submitted():
-        embedded = _embedded(is_small=is_small, is_listing=is_listing)
-        for key, value in (embedded | given).items():
+    if SparkSession.getActiveSession() is None:
+        own = {} if _submitted() else _embedded(is_small=is_small, is_listing=is_listing) | given
+        for key, value in (_BEGUN | own).items():
             builder = builder.config(key, value)
     session = builder.getOrCreate()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -122,6 +131,14 @@ def is_lost() -> bool:
         return not session.version
     except (Py4JError, OSError):
         return True
+
+
+def is_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C came in the middle of a call into Java, of which py4j makes an error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _is_sharing(session: SparkSession) -> bool:
@@ -194,6 +211,8 @@ def told(archive: Path) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
+        if is_interrupted(error):
+            raise KeyboardInterrupt from error
         if is_full(str(error)):
             raise full(archive) from error
         raise ArchiveError(f"Spark failed: {reason(error)}", "nothing was committed") from error

@@ -26,7 +26,7 @@ from spark_batch.landing import Landing
 from spark_batch.plan import Checked, Plan, Planned, make_plan
 from spark_batch.quarantine import Report
 from spark_batch.segment import Fault, examine
-from spark_batch.session import Sessions, reason
+from spark_batch.session import Sessions, is_interrupted, reason
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.table import day_of
 
@@ -114,6 +114,8 @@ class Ingest:
         try:
             return self._write(plan, run, is_doubled=is_doubled)
         except (PySparkException, Py4JError, OSError) as error:
+            if is_interrupted(error):
+                raise KeyboardInterrupt from error
             if is_full(str(error)):
                 self._archive.observations.discard(run)
                 raise full(self._archive.folder) from error

@@ -4,26 +4,24 @@ A run looks at the days from `since` on, and replaces what earlier runs found th
 """
 
 import uuid
-from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
 from spark_batch.files import read_json, write_json, write_whole
 from spark_batch.frames import by_day, interpreted, typed_frame
-from spark_batch.jobs.quality_report import make_report
+from spark_batch.jobs.blamed import blamed
+from spark_batch.jobs.quality_report import Delays, make_report
 from spark_batch.names import Names
 from spark_batch.schema import FINDINGS, STREAM, on_disk
 from spark_batch.session import Sessions, told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.table import DataFile
 from spark_batch.transforms import quality
+from spark_batch.transforms.streams import all_streams
 
 
 class Quality:
@@ -92,24 +90,23 @@ class Quality:
     ) -> None:
         report, names = wanted
         self._progress(f"looking at {summary.rows_in} rows of {len(days)} days")
-        seen = quality.prepared(self._archive.observations.read(spark, days)).cache()
-        known = quality.streams(seen, self._limits).cache()
+        table = self._archive.observations
+        files, delays = table.files(days), Delays()
+        streams = all_streams(spark, table.paths(files))
+        seen = quality.prepared(table.frame(spark, files), streams).cache()
         try:
-            there = quality.facts(known)
-            found = quality.findings(seen, known, there, self._limits)
-            found = found.unionAll(self._missing(spark, days))
-            written = self._replace(found, min(days))
+            passing = seen if report is None else delays.of(seen)
+            known = quality.known(passing, streams, self._limits)
+            found = quality.findings(seen, known, self._limits)
+            written = self._replace(found.unionAll(self._missing(spark, days)), min(days))
+            counted = blamed(self._archive.quality.paths(written))
             summary.rows_out = sum(file.rows for file in written)
-            checks = _counts(self._archive.quality.paths(written))
-            summary.details = {"streams": there.streams, "findings": checks}
+            summary.details = {"streams": known.figures.num_rows, "findings": counted.checks}
             if report is not None:
-                newest = self._archive.quality.frame(spark, written)
-                files = self._archive.observations.files(days)
-                page = make_report(files, seen, known, newest, (there, checks), names=names)
+                page = make_report(files, seen, known, counted, delays, names=names)
                 write_whole(report, page.html())
                 summary.details["report"] = str(report)
         finally:
-            known.unpersist()
             seen.unpersist()
 
     def _missing(self, spark: SparkSession, days: set[date]) -> DataFrame:
@@ -140,17 +137,6 @@ class Quality:
         replaced = [file for file in table.files() if file.day >= since]
         table.commit("quality", number, run, replaced)
         return [file for file in table.files() if file.day >= since]
-
-
-def _counts(paths: Sequence[Path]) -> dict[str, int]:
-    """How many findings of each check there are in these files."""
-    counts = Counter[str]()
-    for path in paths:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=["check"]):
-                for each in pc.value_counts(batch.column("check")).to_pylist():
-                    counts[each["values"]] += each["counts"]
-    return dict(sorted(counts.items()))
 
 
 def _lost(check: str, gateway: str, at: datetime, amount: int, detail: str) -> tuple[object, ...]:

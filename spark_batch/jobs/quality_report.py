@@ -6,122 +6,132 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from spark_batch.chart import Curve, Finding
-from spark_batch.frames import frame_of
+from spark_batch.jobs.blamed import Blamed, Owner
 from spark_batch.names import Names
 from spark_batch.report import Report, Section
 from spark_batch.schema import STREAM
 from spark_batch.table import DataFile
 from spark_batch.transforms import quality
-from spark_batch.transforms.quality import Facts
+from spark_batch.transforms.quality import Known
+from spark_batch.transforms.streams import KEY
 
 _SECTIONS = 100
 _TOLD = 12
 """Findings of one stream that are told; of more the most severe."""
 
 _POINTS = 160
-_DEVICE = STREAM[:2]
+_Stream = Mapping[str, Any]
+_Points = Mapping[object, list[tuple[int, float, float, float]]]
+
+
+class Delays:
+    """How late observations came to their gateway, seen by whatever job passes through them."""
+
+    def __init__(self) -> None:
+        self._seen = Observation("delays")
+
+    def of(self, seen: DataFrame) -> DataFrame:
+        """The same rows; to be run once."""
+        half_and_most = F.percentile_approx(F.col("delay_us") / 1e6, [0.5, 0.99])
+        return seen.observe(self._seen, half_and_most.alias("delays"))
+
+    def text(self) -> str:
+        """For a person, when these rows have passed."""
+        half, most = self._seen.get["delays"] or (0.0, 0.0)
+        return f"{half:.2f} s (median), {most:.2f} s (99 %)"
 
 
 def make_report(
     files: Sequence[DataFile],
     seen: DataFrame,
-    known: DataFrame,
-    found: DataFrame,
-    told: tuple[Facts, Mapping[str, int]],
+    known: Known,
+    found: Blamed,
+    delays: Delays,
     *,
     names: Names,
 ) -> Report:
-    """The report on these files, their prepared rows, streams and findings; `told` counts these."""
-    there, checks = told
+    """The report on these files, their prepared rows, streams and findings."""
     days = Counter[str]()
     for file in files:
         days[file.day.isoformat()] += file.rows
-    figures = _figures(seen, there, days.total())
+    figures = {
+        "gateways": str(known.gateways),
+        "streams": str(known.figures.num_rows),
+        "observations and actuations": str(days.total()),
+        "delay to the gateway": delays.text(),
+    }
     chosen = _chosen(known, found)
-    sections = [*_of_gateways(found, names), *_of_streams(seen, chosen, names)]
-    left_out = there.streams - len(chosen)
+    sections = [*_of_gateways(found, names), *_of_streams(seen, chosen, found, names)]
     return Report(
         "Quality of the archive",
         datetime.now(UTC),
         figures,
-        checks,
+        found.checks,
         dict(sorted(days.items())),
         sections,
-        left_out,
+        known.figures.num_rows - len(chosen),
     )
 
 
-def _figures(seen: DataFrame, there: Facts, rows: int) -> dict[str, str]:
-    delays = seen.agg(F.percentile_approx(F.col("delay_us") / 1e6, [0.5, 0.99])).collect()[0][0]
-    half, most = delays or (0.0, 0.0)
-    return {
-        "gateways": str(there.gateways),
-        "streams": str(there.streams),
-        "observations and actuations": str(rows),
-        "delay to the gateway": f"{half:.2f} s (median), {most:.2f} s (99 %)",
-    }
-
-
-def _chosen(known: DataFrame, found: DataFrame) -> list[Row]:
+def _chosen(known: Known, found: Blamed) -> list[_Stream]:
     """The streams with the most findings, their own and of their devices; then the busiest."""
-    own = _blamed(found.where("property IS NOT NULL"), STREAM, "own")
-    of_device = found.where("property IS NULL AND sensor IS NOT NULL")
-    device = _blamed(of_device, _DEVICE, "device")
-    count = F.coalesce("own_count", F.lit(0)) + F.coalesce("device_count", F.lit(0))
-    return (
-        known.join(own, _same(STREAM, "own"), "left")
-        .join(device, _same(_DEVICE, "device"), "left")
-        .withColumn("findings", count)
-        .orderBy(F.desc("findings"), F.desc("count"), *STREAM)
-        .limit(_SECTIONS)
-        .collect()
-    )
+
+    def order(stream: _Stream) -> tuple[object, ...]:
+        names = ((name is not None, name or "") for name in _names(stream))
+        return (-_count(stream, found), -stream["count"], *names)
+
+    return sorted(known.figures.to_pylist(), key=order)[:_SECTIONS]
 
 
-def _blamed(found: DataFrame, by: Sequence[str], prefix: str) -> DataFrame:
-    """How many findings each has, and the most severe of them."""
-    told = F.struct(
-        (-F.col("amount")).alias("less"),
-        "check",
-        F.unix_micros("start").alias("start_us"),
-        F.unix_micros("end").alias("end_us"),
-        "detail",
-    )
-    return found.groupBy(*(F.col(name).alias(f"{prefix}_{name}") for name in by)).agg(
-        F.count(F.lit(1)).alias(f"{prefix}_count"),
-        F.slice(F.sort_array(F.collect_list(told)), 1, _TOLD).alias(f"{prefix}_findings"),
-    )
+def _names(stream: _Stream) -> Owner:
+    return tuple(stream[name] for name in STREAM)
 
 
-def _same(names: Sequence[str], prefix: str) -> Column:
-    same = F.lit(True)
-    for name in names:
-        same &= F.col(name).eqNullSafe(F.col(f"{prefix}_{name}"))
-    return same
+def _blaming(stream: _Stream) -> tuple[Owner, Owner]:
+    """Whose findings are told of a stream: its own, and those of its device."""
+    return _names(stream), _names(stream)[:2]
 
 
-def _of_gateways(found: DataFrame, names: Names) -> list[Section]:
+def _count(stream: _Stream, found: Blamed) -> int:
+    return sum(found.owners.get(owner, 0) for owner in _blaming(stream))
+
+
+def _of_gateways(found: Blamed, names: Names) -> list[Section]:
     """What is wrong with whole gateways."""
-    blamed = _blamed(found.where("sensor IS NULL"), STREAM[:1], "own").orderBy("own_gateway")
+    gateways = sorted(owner for owner in found.owners if len(owner) == 1)[:_SECTIONS]
+    worst = found.worst(gateways, _TOLD)
     sections = []
-    for row in blamed.limit(_SECTIONS).collect():
-        told = _findings(row["own_findings"])
-        name = f"gateway {names.of(row['own_gateway'])}"
-        sections.append(Section(name, {}, told, row["own_count"] - len(told)))
+    for gateway in gateways:
+        told = _in_time(worst[gateway])
+        name = f"gateway {names.of(gateway[0])}"
+        sections.append(Section(name, {}, told, found.owners[gateway] - len(told)))
     return sections
 
 
-def _of_streams(seen: DataFrame, chosen: Sequence[Row], names: Names) -> list[Section]:
+def _of_streams(
+    seen: DataFrame, chosen: Sequence[_Stream], found: Blamed, names: Names
+) -> list[Section]:
     points = _points(seen, chosen)
-    return [_section(row, points[number], names) for number, row in enumerate(chosen)]
+    worst = found.worst((owner for stream in chosen for owner in _blaming(stream)), _TOLD)
+    sections = []
+    for stream in chosen:
+        told = _in_time([each for owner in _blaming(stream) for each in worst.get(owner, ())])
+        more = _count(stream, found) - len(told)
+        sections.append(_section(stream, points[stream[KEY]], names, told, more))
+    return sections
 
 
-def _section(row: Row, points: list[tuple[int, float, float, float]], names: Names) -> Section:
-    told = _findings([*(row["own_findings"] or ()), *(row["device_findings"] or ())])
+def _section(
+    row: _Stream,
+    points: list[tuple[int, float, float, float]],
+    names: Names,
+    told: Sequence[Finding],
+    more: int,
+) -> Section:
     unit = names.unit(row["unit"])
     about = {
         "sensor": names.of(row["sensor"]),
@@ -132,31 +142,24 @@ def _section(row: Row, points: list[tuple[int, float, float, float]], names: Nam
     }
     curve = Curve(row["first_us"], row["last_us"], _POINTS, points, unit) if points else None
     name = ": ".join(filter(None, (names.of(row["feature"]), names.of(row["property"]))))
-    return Section(name, about, told, row["findings"] - len(told), curve)
+    return Section(name, about, told, more, curve)
 
 
-def _findings(told: Iterable[Any]) -> list[Finding]:
-    """In the order of their times."""
-    found = [
-        Finding(each["check"], each["start_us"], each["end_us"], each["detail"]) for each in told
-    ]
+def _in_time(found: Iterable[Finding]) -> list[Finding]:
     return sorted(found, key=lambda each: each.start_us)
 
 
-def _points(
-    seen: DataFrame, chosen: Sequence[Row]
-) -> Mapping[int, list[tuple[int, float, float, float]]]:
-    """Curves of the chosen streams that have numbers, by their places."""
-    columns = dict.fromkeys(STREAM, pa.string())
-    columns |= dict.fromkeys(("first_us", "last_us", "number_of_stream"), pa.int64())
-    numbered = [
-        (*(row[name] for name in STREAM), row["first_us"], row["last_us"], number)
-        for number, row in enumerate(chosen)
-        if row["minimum"] is not None
+def _points(seen: DataFrame, chosen: Sequence[_Stream]) -> _Points:
+    """Curves of the chosen streams that have numbers, by their keys."""
+    columns = (KEY, "first_us", "last_us")
+    rows = [
+        {name: stream[name] for name in columns}
+        for stream in chosen
+        if stream["minimum"] is not None
     ]
-    frame = frame_of(seen.sparkSession, numbered, columns)
-    points: defaultdict[int, list[tuple[int, float, float, float]]] = defaultdict(list)
-    for row in quality.curves(seen, frame, _POINTS).orderBy("part").collect():
-        point = (row["part"], row["mean"], row["least"], row["most"])
-        points[row["number_of_stream"]].append(point)
+    points: defaultdict[object, list[tuple[int, float, float, float]]] = defaultdict(list)
+    if rows:
+        frame = seen.sparkSession.createDataFrame(pa.Table.from_pylist(rows))
+        for row in quality.curves(seen, frame, _POINTS).orderBy("part").collect():
+            points[row[KEY]].append((row["part"], row["mean"], row["least"], row["most"]))
     return points

@@ -20,11 +20,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_batch.schema import FINDINGS, STREAM
 from spark_batch.transforms.rollup import value
+from spark_batch.transforms.streams import KEY, Streams
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -47,14 +50,15 @@ class Limits:
     drift_s: float = 1.0
 
 
-def prepared(rows: DataFrame) -> DataFrame:
+def prepared(rows: DataFrame, streams: Streams) -> DataFrame:
     """What every check reads of observations and of their neighbours in the stream, and no more.
 
-    `run` numbers the stretches of a stream in which one number stays.
+    `streams` are those of the rows, by numbers. `run` numbers the stretches of a stream in which
+    one number stays.
     """
-    order = Window.partitionBy(*STREAM).orderBy(*_ORDER)
-    here = rows.where("kind = 'observation'").select(
-        *STREAM,
+    order = Window.partitionBy(KEY).orderBy(*_ORDER)
+    here = streams.numbered(rows.where("kind = 'observation'")).select(
+        KEY,
         *("epoch", "sequence", "device_clock", "delay_us"),
         F.unix_micros("result_time").alias("us"),
         F.unix_micros("suspect_time").alias("suspect_us"),
@@ -80,12 +84,38 @@ def prepared(rows: DataFrame) -> DataFrame:
     )
 
 
-def streams(seen: DataFrame, limits: Limits) -> DataFrame:
-    """One row for each stream: how much, from when to when, its usual interval and step."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The streams of prepared rows: a row of `figures` for each that has any, with its names."""
+
+    streams: Streams
+    figures: pa.Table
+
+    @property
+    def gateways(self) -> int:
+        """How many gateways have a stream."""
+        return int(pc.count_distinct(self.figures["gateway"]).as_py())
+
+    @property
+    def units(self) -> int:
+        """How many units the same names have at most."""
+        alike = self.figures.group_by(list(STREAM[:4])).aggregate([([], "count_all")])
+        return int(pc.max(alike["count_all"]).as_py() or 0)
+
+    def sum(self, name: str) -> int:
+        """How many observations of all streams have something: a column of figures."""
+        return int(pc.sum(self.figures[name]).as_py() or 0)
+
+
+def known(seen: DataFrame, streams: Streams, limits: Limits) -> Known:
+    """How much each stream has, from when to when, its usual interval and step.
+
+    One job; the driver holds some hundred bytes a stream.
+    """
     positive = F.when(F.col("interval") > 0, F.col("interval"))
     moved = F.when(F.col("step") != 0, F.abs("step"))
     count = F.count(F.lit(1))
-    return seen.groupBy(*STREAM).agg(
+    figures = seen.groupBy(KEY).agg(
         count.alias("count"),
         F.min("us").alias("first_us"),
         F.max("us").alias("last_us"),
@@ -100,74 +130,39 @@ def streams(seen: DataFrame, limits: Limits) -> DataFrame:
         F.count_if("device_clock").alias("clocked"),
         (count >= limits.observations).alias("is_judged"),
     )
+    return Known(streams, streams.told(figures.toArrow()))
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What all streams together have: a check of what there is none of finds nothing.
+def findings(seen: DataFrame, known: Known, limits: Limits) -> DataFrame:
+    """Every finding on `prepared` rows and their streams, with `day`.
 
-    `repeated`, `revised`, `suspect` and `clocked` are observations; `units` is how many units the
-    same names have at most.
+    What no stream has is not looked for.
     """
-
-    streams: int
-    gateways: int
-    repeated: int
-    revised: int
-    suspect: int
-    clocked: int
-    units: int
-
-
-def facts(known: DataFrame) -> Facts:
-    """One look at the `streams`."""
-    sums = ("repeated", "revised", "suspect", "clocked")
-    names = known.groupBy(*STREAM[:4]).agg(
-        F.count(F.lit(1)).alias("units"), *(F.sum(name).alias(name) for name in sums)
-    )
-    row = names.agg(
-        F.coalesce(F.sum("units"), F.lit(0)),
-        F.count_distinct("gateway"),
-        *(F.coalesce(F.sum(name), F.lit(0)) for name in sums),
-        F.coalesce(F.max("units"), F.lit(0)),
-    ).collect()[0]
-    return Facts(*map(int, row))
-
-
-def findings(seen: DataFrame, known: DataFrame, there: Facts, limits: Limits) -> DataFrame:
-    """Every finding on `prepared` rows and their `streams`, with `day`; `there` is of these."""
-    judged = known.where("is_judged")
-    usual = judged.select(*(F.col(name).alias(f"its_{name}") for name in STREAM), *_USUAL)
+    judged = known.figures.filter(known.figures["is_judged"])
+    usual = seen.sparkSession.createDataFrame(judged.select([KEY, *STREAM, *_USUAL, "last_us"]))
     checks = [
-        _beside(seen.join(F.broadcast(usual), same_stream()), limits),
+        _beside(seen.join(F.broadcast(usual), KEY), limits),
         _stuck(seen, usual, limits),
-        _silence(judged, limits),
+        _silence(usual, pc.max(judged["last_us"]).as_py(), limits),
     ]
+    named = known.streams.named(seen)
     further: list[tuple[int, Callable[[], DataFrame]]] = [
-        (there.clocked, lambda: _drift(seen, limits)),
-        (there.suspect, lambda: _jumps(seen)),
-        (there.repeated, lambda: _duplicates(seen)),
-        (there.revised, lambda: _revisions(seen)),
-        (there.units - 1, lambda: _unit_changes(seen)),
+        (known.sum("clocked"), lambda: _drift(named, limits)),
+        (known.sum("suspect"), lambda: _jumps(named)),
+        (known.sum("repeated"), lambda: _duplicates(named)),
+        (known.sum("revised"), lambda: _revisions(named)),
+        (known.units - 1, lambda: _unit_changes(named)),
     ]
     checks += [check() for count, check in further if count > 0]
     return reduce(DataFrame.unionAll, checks).withColumn("day", F.to_date("start"))
 
 
-def same_stream() -> Column:
-    """A stream and one whose columns begin with `its_`; absent names are equal."""
-    same = [F.col(name).eqNullSafe(F.col(f"its_{name}")) for name in STREAM]
-    return reduce(Column.__and__, same)
-
-
 def curves(seen: DataFrame, chosen: DataFrame, points: int) -> DataFrame:
     """Mean, least and greatest of the chosen streams in `points` equal parts of their time."""
-    names = [F.col(name).alias(f"its_{name}") for name in STREAM]
-    told = chosen.select(*names, "number_of_stream", "first_us", "last_us")
-    placed = seen.where("value IS NOT NULL").join(F.broadcast(told), same_stream())
+    placed = seen.where("value IS NOT NULL").join(F.broadcast(chosen), KEY)
     span = F.greatest(F.col("last_us") - F.col("first_us"), F.lit(1))
     part = F.least(F.floor((F.col("us") - F.col("first_us")) * points / span), F.lit(points - 1))
-    return placed.groupBy("number_of_stream", part.alias("part")).agg(
+    return placed.groupBy(KEY, part.alias("part")).agg(
         F.avg("value").alias("mean"), F.min("value").alias("least"), F.max("value").alias("most")
     )
 
@@ -205,13 +200,12 @@ def _gap(limits: Limits) -> tuple[Column, list[Column]]:
     return is_gap, _finding("gap", before, F.col("us"), intervals, detail)
 
 
-def _silence(judged: DataFrame, limits: Limits) -> DataFrame:
-    newest = judged.agg(F.max("last_us").alias("newest_us"))
-    silent, usual = F.col("newest_us") - F.col("last_us"), F.col("usual_us")
+def _silence(judged: DataFrame, newest_us: int | None, limits: Limits) -> DataFrame:
+    newest, usual = F.lit(newest_us).cast("bigint"), F.col("usual_us")
+    silent = newest - F.col("last_us")
     detail = F.format_string("nothing for %.0f s, up to the newest", silent / _SECOND)
-    quiet = judged.crossJoin(F.broadcast(newest)).where(silent > limits.gap_intervals * usual)
-    return quiet.select(
-        *_finding("silence", F.col("last_us"), F.col("newest_us"), silent / usual, detail)
+    return judged.where(silent > limits.gap_intervals * usual).select(
+        *_finding("silence", F.col("last_us"), newest, silent / usual, detail)
     )
 
 
@@ -219,7 +213,7 @@ def _stuck(seen: DataFrame, usual: DataFrame, limits: Limits) -> DataFrame:
     """A stream that never moves is a set point as often as a dead sensor: it is not judged."""
     lengths = (
         seen.where("is_number")
-        .groupBy(*STREAM, "run")
+        .groupBy(KEY, "run")
         .agg(
             F.count(F.lit(1)).alias("length"),
             F.min("us").alias("first"),
@@ -228,7 +222,7 @@ def _stuck(seen: DataFrame, usual: DataFrame, limits: Limits) -> DataFrame:
         )
     )
     long = lengths.where(F.col("length") >= limits.stuck_observations)
-    placed = long.join(F.broadcast(usual), same_stream())
+    placed = long.join(F.broadcast(usual), KEY)
     least = limits.stuck_runs * F.col("count") / F.col("runs")
     detail = F.format_string("%d times %s", F.col("length"), F.col("held").cast("string"))
     return placed.where((F.col("length") >= least) & (F.col("runs") > 1)).select(

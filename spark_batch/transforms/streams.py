@@ -22,7 +22,9 @@ from pyspark.sql import functions as F
 from spark_batch.frames import is_in_one_part
 from spark_batch.schema import STREAM
 
-_KEY: Final = "stream"
+KEY: Final = "stream"
+"""The column that has the number of a row's stream."""
+
 _PLACE: Final = "place_of_stream"
 _FEW = 100_000
 """So many are sent to every task, 30 MB; more are joined as rows are."""
@@ -61,7 +63,7 @@ class Streams:
         """Rows with `key` instead of names."""
         if self.names is None:
             return rows
-        return rows.withColumn(_KEY, _number(is_hashed=self.is_hashed)).drop(*STREAM)
+        return rows.withColumn(KEY, _number(is_hashed=self.is_hashed)).drop(*STREAM)
 
     def placed(self, rows: DataFrame, count: int) -> DataFrame:
         """Numbered rows, of which there are `count`, with all of a stream in one part."""
@@ -75,7 +77,13 @@ class Streams:
         if self.names is None:
             return rows
         known = self._known(rows.sparkSession, self.names).drop("flag")
-        return rows.join(known, _KEY).drop(_KEY)
+        return rows.join(known, KEY).drop(KEY)
+
+    def told(self, figures: pa.Table) -> pa.Table:
+        """A row for each stream, by `KEY`, with its names in front."""
+        if self.names is None:
+            return figures
+        return self.names.select([*STREAM, KEY]).join(figures, KEY, join_type="inner")
 
     def split(self, rows: DataFrame) -> tuple[DataFrame | None, DataFrame | None]:
         """Numbered rows of streams that have the flag, and of the others; None: there are none."""
@@ -84,8 +92,8 @@ class Streams:
         flagged = self.names.filter(self.names["flag"])
         if flagged.num_rows in {0, self.names.num_rows}:
             return (rows, None) if flagged.num_rows else (None, rows)
-        some = self._known(rows.sparkSession, flagged).select(_KEY)
-        return rows.join(some, _KEY, "left_semi"), rows.join(some, _KEY, "left_anti")
+        some = self._known(rows.sparkSession, flagged).select(KEY)
+        return rows.join(some, KEY, "left_semi"), rows.join(some, KEY, "left_anti")
 
     def _known(self, spark: SparkSession, names: pa.Table) -> DataFrame:
         frame = spark.createDataFrame(names)
@@ -99,15 +107,24 @@ def streams_of(spark: SparkSession, flagged: Flagged, others: Sequence[Path] = (
     """
     if is_in_one_part(spark):
         return Streams()
-    names = _names([flagged, Flagged(others)])
+    return numbered(spark, _names([flagged, Flagged(others)]))
+
+
+def all_streams(spark: SparkSession, files: Sequence[Path]) -> Streams:
+    """The streams in files of a table, by numbers however few rows there are."""
+    return numbered(spark, _names([Flagged(files)]))
+
+
+def numbered(spark: SparkSession, names: pa.Table) -> Streams:
+    """Streams of a table that has a row for each, in the order of their names, and a flag."""
     for is_hashed in (True, False):
         # Of a table that the driver has: no job, no task.
-        numbers = spark.createDataFrame(names).select(_number(is_hashed=is_hashed).alias(_KEY))
-        numbered = names.append_column(_KEY, numbers.toArrow()[_KEY])
-        if pc.count_distinct(numbered[_KEY]).as_py() == names.num_rows:
+        numbers = spark.createDataFrame(names).select(_number(is_hashed=is_hashed).alias(KEY))
+        told = names.append_column(KEY, numbers.toArrow()[KEY])
+        if pc.count_distinct(told[KEY]).as_py() == names.num_rows:
             break
     places = pa.array(range(names.num_rows), pa.int64())
-    return Streams((_KEY,), (_PLACE,), numbered.append_column(_PLACE, places), is_hashed)
+    return Streams((KEY,), (_PLACE,), told.append_column(_PLACE, places), is_hashed)
 
 
 _Names = tuple[str | None, ...]

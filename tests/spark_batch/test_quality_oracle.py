@@ -16,6 +16,7 @@ from spark_batch.frames import typed_frame
 from spark_batch.schema import OBSERVATIONS, STREAM
 from spark_batch.transforms import quality
 from spark_batch.transforms.quality import Limits
+from spark_batch.transforms.streams import numbered
 
 LIMITS = Limits(5, 3.0, 4, 1.5, 2.0)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -173,15 +174,16 @@ def _jumps(rows: Sequence[Seen]) -> Iterator[Finding]:
 
 def _told(spark: SparkSession, rows: Sequence[Seen]) -> list[Finding]:
     table = typed_frame(spark, [each.row() for each in rows], OBSERVATIONS)
-    seen = quality.prepared(table).cache()
-    known = quality.streams(seen, LIMITS).cache()
-    there = quality.facts(known)
-    assert there.streams == len({each.stream for each in rows if each.kind == "observation"})
-    assert there.gateways == 2
-    found = quality.findings(seen, known, there, LIMITS)
+    streams = numbered(spark, table.select(*STREAM).distinct().toArrow())
+    seen = quality.prepared(table, streams).cache()
+    known = quality.known(seen, streams, LIMITS)
+    told = {each.stream for each in rows if each.kind == "observation"}
+    assert {tuple(each[name] for name in STREAM) for each in known.figures.to_pylist()} == told
+    assert known.gateways == 2
+    found = quality.findings(seen, known, LIMITS)
     times = (F.unix_micros("start"), F.unix_micros("end"))
-    told = found.where("check NOT IN ('unit_change', 'clock_drift')")
-    return sorted(map(tuple, told.select("check", *STREAM, *times, "amount").collect()), key=str)
+    found = found.where("check NOT IN ('unit_change', 'clock_drift')")
+    return sorted(map(tuple, found.select("check", *STREAM, *times, "amount").collect()), key=str)
 
 
 def _approximate(found: Sequence[Finding]) -> list[Finding]:

@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from spark_batch import cli
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs.derive import Rollup
@@ -119,6 +122,22 @@ def test_rounds_end_with_java(
     monkeypatch.setattr("spark_batch.jobs.rounds.is_lost", lambda: True)
     with pytest.raises(ArchiveError, match="Java has ended"):
         rounds.every(0, lambda _: pytest.fail("a round"))
+
+
+def test_ctrl_c_within_a_call_into_java_ends_the_rounds(rounds: Rounds, landing: Path) -> None:
+    """There py4j raises an error of its own, as the interrupt's successor."""
+
+    def is_interrupted(rows: int) -> SparkSession:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise Py4JError("Gateway must be connected to send cancel cmd.")  # noqa: B904
+
+    write_segment(landing, [reading(1)])
+    job = ["run", "--landing", str(landing), "--archive", str(rounds.archive.folder), "--quiet"]
+    with patch.object(cli, "spark_session", lambda *_, **__: is_interrupted(0)):
+        assert cli.main(job) == 130
+        assert cli.main([*job, "--every", "1h"]) == 130
 
 
 def test_every_hour_from_the_command_line(landing: Path, tmp_path: Path) -> None:

@@ -69,6 +69,10 @@ def test_only_small_jobs_are_interpreted(spark: SparkSession) -> None:
         assert spark.conf.get(_GENERATED) == "true"
 
 
+def test_what_a_round_generates_is_kept_for_the_next(spark: SparkSession) -> None:
+    assert int(str(spark.conf.get("spark.sql.codegen.cache.maxEntries"))) >= 1000
+
+
 def test_plans_follow_the_rows_of_each_job(
     tmp_path: Path, landing: Path, spark: SparkSession
 ) -> None:
