@@ -11,10 +11,13 @@ from gateway.errors import WindowFullError
 from gateway.rdf.terms import Term
 from gateway.windows.info import WindowInfo
 from gateway.windows.owners import Record
-from gateway.windows.parted import Predicates, Spo
+from gateway.windows.parted import ANY_SUBJECT, Ask, Interest, Predicates, Spo
 from gateway.windows.window import Window
 
 _Told = TypeVar("_Told", bound=Spo)
+
+EACH = Interest([ANY_SUBJECT])
+"""All elements are of interest."""
 
 
 class Content(ABC):
@@ -23,9 +26,9 @@ class Content(ABC):
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
     from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
     `WindowInfo`. `wanted` are the predicates that somebody has said to want, None before anybody
-    has: a `Change` has all triples of these, and perhaps some of others; without `tells` it has
-    none. `kept`: what somebody keeps something of, at first nothing; by this what is held is
-    weighed.
+    has: a `Change` has all triples of these, and perhaps some of others, of all elements that are
+    `asked` for; without `tells` it has none. `kept`: what somebody keeps something of, at first
+    nothing; by this what is held is weighed.
     """
 
     def __init__(self, window: Window) -> None:
@@ -35,17 +38,25 @@ class Content(ABC):
         self.dropped = 0
         self.expired = 0
         self.wanted: Predicates | None = None
+        self.asked = EACH
         self.tells = True
         self.kept: Predicates | None = frozenset()
         self._wants: Counter[Term | None] = Counter()
         self._keeps: Counter[Term | None] = Counter()
 
-    def want(self, predicates: Iterable[Term | None]) -> None:
+    def want(self, predicates: Iterable[Term | None], asks: Iterable[Ask] | None = None) -> None:
         """Tell changes of these predicates from the next step on; None is all. Each is counted.
 
-        Linear in what is held where that changes what is wanted.
+        Of elements that may have a subject of `asks`, None: of each. That grows as long as anything
+        is wanted: who knows what came is told when it goes. Linear in what is held where that
+        changes what is wanted.
         """
-        self._wants.update(predicates)
+        wants = [*predicates]
+        if not self._wants:
+            self.asked = Interest()
+        if asks is not None or wants:
+            self.asked = self.asked.also((ANY_SUBJECT,) if asks is None else asks)
+        self._wants.update(wants)
         self._narrow()
 
     def unwant(self, predicates: Iterable[Term | None]) -> None:
@@ -79,9 +90,18 @@ class Content(ABC):
     def weigh_again(self) -> None:
         """Count what is held by what is kept of it."""
 
-    def having(self, wanted: Predicates | None) -> Iterator[Triple]:
-        """The triples of some predicates, each once, in no order; None is all."""
+    def having(self, wanted: Predicates | None, among: Interest = EACH) -> Iterator[Triple]:
+        """The triples of some predicates, each once, in no order; None is all.
+
+        Without those that only elements have which `among` does not concern, or with some of them.
+        """
+        del among
         return iter(self) if wanted is None else (t for t in self if t.predicate in wanted)
+
+    def apart(self, wanted: Predicates | None, among: Interest) -> Iterator[Triple]:
+        """Those that one element alone has which `among` concerns; of others all are told."""
+        del wanted, among
+        return iter(())
 
     @abstractmethod
     def __iter__(self) -> Iterator[Triple]:

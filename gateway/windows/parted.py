@@ -6,8 +6,8 @@ triple comes and goes with its element, so nobody has to look for it among other
 triples few are asked for, so those are not even made.
 """
 
-from collections.abc import Collection, Iterator
-from typing import TypeAlias
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Triple
 
@@ -18,6 +18,19 @@ Predicates = frozenset[Term]
 
 Spo: TypeAlias = tuple[Term, Term, Term] | Triple
 """Subject, predicate and object, in whatever can be taken apart."""
+
+
+class Ask(NamedTuple):
+    """A subject that somebody looks for: what has to be said of it, as predicates and objects.
+
+    Its triples of these `predicates` are looked at; None: of any.
+    """
+
+    predicates: Predicates | None
+    says: frozenset[tuple[Term, Term]] = frozenset()
+
+
+ANY_SUBJECT = Ask(None)
 
 HELD_BYTES = 800
 """What is held of an element whose triples are not made, by estimate."""
@@ -33,6 +46,19 @@ class Parted:
     """
 
     __slots__ = ()
+
+    @property
+    def kind(self) -> Hashable:
+        """Equal for those that may answer the same."""
+        return type(self).__name__
+
+    def may_answer(self, ask: Ask) -> bool:
+        """Whether a subject of its triples may be the one that is asked for.
+
+        False is sure: of no subject that it says something of, alone or beside other elements.
+        """
+        del ask
+        return True
 
     def __len__(self) -> int:
         """How many triples there are."""
@@ -66,3 +92,46 @@ class Parted:
 
 Triples = tuple[Triple, ...] | Parted
 """The triples of an element."""
+
+
+MOST_ASKS = 256
+"""Beyond so many subjects that are looked for, each element is one of them."""
+
+_MOST_KINDS = 50_000
+
+
+class Interest:
+    """Which elements somebody wants something of: those with a subject that one of `asks` may mean.
+
+    Elements whose triples are made always have one. Never changes, but for what it remembers.
+
+    >>> Interest().concerns(()), Interest([ANY_SUBJECT]).is_any
+    (True, True)
+    """
+
+    __slots__ = ("_known", "asks", "is_any")
+
+    def __init__(self, asks: Iterable[Ask] = ()) -> None:
+        self.asks = frozenset(asks)
+        if len(self.asks) > MOST_ASKS:
+            self.asks = frozenset({ANY_SUBJECT})
+        self.is_any = ANY_SUBJECT in self.asks
+        self._known: dict[Hashable, bool] = {}
+
+    def also(self, asks: Iterable[Ask]) -> "Interest":
+        """The same with further ones; the same object where there are none."""
+        if self.is_any or self.asks.issuperset(asks):
+            return self
+        return Interest(self.asks.union(asks))
+
+    def concerns(self, triples: Triples) -> bool:
+        """Whether somebody may want something of an element that has these."""
+        if self.is_any or type(triples) is tuple:
+            return True
+        kind = triples.kind  # type: ignore[union-attr]  # else it is a tuple
+        found = self._known.get(kind)
+        if found is None:
+            if len(self._known) >= _MOST_KINDS:
+                self._known.clear()
+            found = self._known[kind] = any(map(triples.may_answer, self.asks))  # type: ignore[union-attr]
+        return found

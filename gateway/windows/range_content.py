@@ -1,5 +1,6 @@
 """`RangeContent`: a window by `range`: where it begins in its timeline."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import XSD
 from gateway.windows.boundaries import instant
 from gateway.windows.budget import overfilled
-from gateway.windows.content import Change, Content, change_of, net
+from gateway.windows.content import EACH, Change, Content, change_of, net
 from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowInfo
 from gateway.windows.owners import Record
-from gateway.windows.parted import Parted, Predicates, Spo
+from gateway.windows.parted import MOST_ASKS, Ask, Interest, Parted, Predicates, Spo
 from gateway.windows.window import Window
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class RangeContent(Content):
 
     `start`: the first place that is in. `since`: from when on everything is known, None: not yet.
     `gained` and `lost`: what a step did until now; a triple may be in both where `is_mixed`.
-    `entered` and `left`: elements, of which `followers` want to be told. Its triples are counted
-    when somebody asks, once something `moves`.
+    `entered` and `left`: elements, of which `followers` want to be told, at least those `followed`.
+    Its triples are counted when somebody asks, once something `moves`.
     """
 
     def __init__(self, window: Window, timeline: "Timeline", since: int | None) -> None:
@@ -52,21 +53,26 @@ class RangeContent(Content):
         self.lost: list[Spo] = []
         self.is_mixed = False
         self.followers = 0
+        self.followed = Interest()
+        self._looks: Counter[Ask] = Counter()
         self.entered: list[Record] = []
         self.left: list[Record] = []
 
     def __iter__(self) -> Iterator[Triple]:
         return self.having(None)
 
-    def having(self, wanted: Predicates | None) -> Iterator[Triple]:
+    def having(self, wanted: Predicates | None, among: Interest = EACH) -> Iterator[Triple]:
         """The triples of some predicates; linear in the elements and in those that are made."""
-        records = self.records
-        for triple in self._shared_of(records):
+        for triple in self._shared_of(self.records):
             if wanted is None or triple.predicate in wanted:
                 yield triple
-        for record in records:
+        yield from self.apart(wanted, among)
+
+    def apart(self, wanted: Predicates | None, among: Interest) -> Iterator[Triple]:
+        """The same of what one element alone has."""
+        for record in self.records:
             triples = record.element.triples
-            if isinstance(triples, Parted):
+            if isinstance(triples, Parted) and among.concerns(triples):
                 yield from triples.unique(wanted)
 
     def _shared_of(self, records: Iterable[Record]) -> Collection[Triple]:
@@ -93,7 +99,19 @@ class RangeContent(Content):
         """Tell which elements enter and leave; something of these predicates is kept of each."""
         self.followers += 1
         self.keep(predicates)
-        self.want(())
+
+    def look(self, ask: Ask) -> None:
+        """Tell followers of elements that may have such a subject, as often as that is said."""
+        self._looks[ask] += 1
+        self.followed = self.followed.also((ask,))
+
+    def unlook(self, ask: Ask) -> None:
+        """The reverse of `look`."""
+        self._looks[ask] -= 1
+        if not self._looks[ask]:
+            del self._looks[ask]
+            if len(self._looks) <= MOST_ASKS:
+                self.followed = Interest(self._looks)
 
     def unfollow(self, predicates: Predicates) -> None:
         """The reverse of `follow`."""
@@ -129,12 +147,16 @@ class RangeContent(Content):
 
     def gain(self, triples: Parted) -> None:
         """What no other element has came."""
-        if self.tells:
+        if self.tells and self.asked.concerns(triples):
             self.gained += triples.unique_terms(self.wanted)
+
+    def follows(self, record: Record) -> bool:
+        """Whether a follower is to be told of an element."""
+        return self.followers > 0 and self.followed.concerns(record.element.triples)
 
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
-        if self.followers:
+        if self.follows(record):
             self.left.append(record)
         self.moves = True
         if self.tells and self.holder.owners.is_kept:
@@ -144,7 +166,7 @@ class RangeContent(Content):
 
     def lose_unique(self, triples: Parted) -> None:
         """What no other element has goes."""
-        if self.tells:
+        if self.tells and self.asked.concerns(triples):
             self.lost += triples.unique_terms(self.wanted)
 
     def shown(self) -> Shown:

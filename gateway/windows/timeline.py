@@ -383,7 +383,7 @@ class Timeline:
                 if record.time < low:
                     continue
                 content.moves = True
-                if content.followers:
+                if content.follows(record):
                     content.entered.append(record)
                 if content.tells:
                     content.gained += fresh
@@ -401,7 +401,7 @@ class Timeline:
             for content in self.contents:
                 if record.time >= content.low:
                     content.moves = True
-                    if content.followers:
+                    if content.follows(record):
                         content.entered.append(record)
 
     def _limit(self) -> None:
@@ -437,7 +437,7 @@ class Timeline:
                 for triple, heir in heirs:
                     if heir is None or heir.time < content.low:
                         content.go((triple,))
-                if has_entered and content.followers:
+                if has_entered and content.follows(record):
                     content.left.append(record)
                 if has_entered and isinstance(record.element.triples, Parted):
                     content.lose_unique(record.element.triples)

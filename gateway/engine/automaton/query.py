@@ -21,6 +21,7 @@ from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import HIDDEN_PREFIX, Element, Expression, Group, Query, QueryForm
 from gateway.sparql.constants import iri_equality
 from gateway.sparql.scope import free_variables
+from gateway.windows.parted import ANY_SUBJECT, Ask
 
 Slot: TypeAlias = Term | str
 """A constant, or the name of a variable."""
@@ -58,6 +59,23 @@ class AutomatonQuery:
     def variables(self) -> frozenset[str]:
         """The names in the patterns: each solution has them all."""
         return frozenset(slot for each in self.patterns for slot in each if isinstance(slot, str))
+
+    @property
+    def asks(self) -> frozenset[Ask]:
+        """What it looks for, subject by subject: what is said of no such subject is in no match."""
+        of: dict[Slot, list[Pattern]] = {}
+        for pattern in self.patterns:
+            of.setdefault(pattern[0], []).append(pattern)
+        return frozenset(map(_ask, of.values()))
+
+
+def _ask(patterns: Sequence[Pattern]) -> Ask:
+    """What patterns of one subject ask of it."""
+    predicates = frozenset(each for _, each, _ in patterns if not isinstance(each, str))
+    if any(isinstance(each, str) for _, each, _ in patterns):
+        return ANY_SUBJECT
+    says = [(p, o) for _, p, o in patterns if not (isinstance(p, str) or isinstance(o, str))]
+    return Ask(predicates, frozenset(says))
 
 
 def automaton_query(query: Query, window: NamedNode, dataset: Dataset | None) -> AutomatonQuery:

@@ -19,6 +19,7 @@ from gateway.engine.sliding.rest import Ends, Key, Rest
 from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
 from gateway.windows.content import Change, Content
+from gateway.windows.parted import Ask
 from gateway.windows.range_content import RangeContent
 
 
@@ -68,6 +69,12 @@ class Feed:
         elif isinstance(content, RangeContent):
             content.unfollow(predicates)
 
+    def is_moved_by(self, change: Change) -> bool:
+        """Whether it looks at anything of what a window did."""
+        if self._followed is None:
+            return bool(change.added or change.removed)
+        return bool(change.entered or change.left)
+
     def want(self, constants: Row, groups: Groups) -> list[Group]:
         """Move rows with these values of the parameters from now on; the groups that this makes.
 
@@ -76,6 +83,8 @@ class Feed:
         touched: list[Group] = []
         self._wanted[constants] = self._wanted.get(constants, 0) + 1
         if self._wanted[constants] == 1:
+            if isinstance(self._content, RangeContent):
+                self._content.look(self._ask(constants))
             groups.open(constants, touched)
             if self._followed is not None and self._is_plain:
                 for said in self._followed.all():
@@ -91,9 +100,18 @@ class Feed:
         if self._wanted[constants]:
             return []
         del self._wanted[constants]
+        if isinstance(self._content, RangeContent):
+            self._content.unlook(self._ask(constants))
         if self._rest is not None:
             self._rest.forget(lambda row: self._constants_of(row) == constants)
         return groups.close(constants)
+
+    def _ask(self, constants: Row) -> Ask:
+        """The subjects that are looked at for these values of the parameters."""
+        values = dict(zip(self._rows.parameters, constants, strict=True))
+        pairs = [(each.predicate, values.get(each.object)) for each in self._rows.patterns]  # type: ignore[arg-type]
+        said = frozenset((predicate, value) for predicate, value in pairs if value is not None)
+        return Ask(self._star.predicates, said)  # type: ignore[arg-type]  # predicates are constant
 
     def _all(self) -> Iterable[Row]:
         if self._followed is None:

@@ -52,6 +52,8 @@ class SlidingUnit:
         self._members: dict[Row, Members] = {}
         self._constants: dict[Spu, Row] = {}
         self._feed = Feed(query.rows, store)
+        self.is_moved_by = self._feed.is_moved_by
+        """Whether it looks at anything of a change of its window."""
         self._groups = Groups(
             query.grouping, query.recipes, query.rows.parameters, self._feed.names
         )

@@ -6,7 +6,7 @@ Place: beside the processing of `WindowedView`, without quads, LUTT and units. S
 query share its number in the automaton whatever they are told of it.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from time import perf_counter_ns
@@ -26,6 +26,7 @@ from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
 from gateway.sparql.algebra import Query
 from gateway.windows.content import Change, Content
+from gateway.windows.parted import Interest, Predicates
 
 
 class Automata:
@@ -35,6 +36,7 @@ class Automata:
         self._automata: dict[Content, Automaton] = {}
         self._costs: dict[Content, Costs] = {}
         self._wanted: dict[Content, set[Term | None]] = {}
+        self._interests: dict[Content, Interest] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
         self._homes: dict[Hashable, Subject] = {}
@@ -78,20 +80,24 @@ class Automata:
     def _knowing(self, query: AutomatonQuery, content: Content) -> Automaton:
         """The automaton of a window, which has the triples that a query looks at.
 
-        What is looked at is known as long as there is an automaton, whoever has gone.
+        What is looked at, and of which elements, is known as long as there is an automaton, whoever
+        has gone.
         """
         automaton = self._automata.get(content)
         if automaton is None:
             automaton = self._automata[content] = Automaton()
             self._costs[content] = Costs()
-            self._wanted[content] = set()
-        wanted = self._wanted[content]
+            self._wanted[content], self._interests[content] = set(), Interest()
+        wanted, before = self._wanted[content], self._interests[content]
+        asked = self._interests[content] = before.also(query.asks)
         looked_at = {None if isinstance(each[1], str) else each[1] for each in query.patterns}
         new = looked_at - wanted
+        if asked is not before and wanted:
+            further = Interest(asked.asks - before.asks)
+            automaton.know(content.apart(_predicates(wanted), further))
         if new and None not in wanted:
-            known = frozenset(each for each in new if each is not None)
-            automaton.know(content.having(None if None in new else known))
-        content.want(new)
+            automaton.know(content.having(_predicates(new), asked))
+        content.want(new, asked.asks)
         if new:
             wanted |= new
             automaton.heed(wanted)
@@ -114,6 +120,7 @@ class Automata:
             self._matches[content] = self.matches(content)
             del self._automata[content], self._costs[content]
             content.unwant(self._wanted.pop(content))
+            del self._interests[content]
 
     def matches(self, content: Content) -> int:
         """How many matches were found in a window, by automata that are gone too."""
@@ -145,7 +152,7 @@ class Automata:
         found: list[Told] = []
         for change in changes:
             automaton = self._automata.get(change.content)
-            if automaton is None:
+            if automaton is None or not (change.added or change.removed):
                 continue
             begin, costs = perf_counter_ns(), self._costs[change.content]
             told = automaton.step(change.removed, change.added)
@@ -156,6 +163,11 @@ class Automata:
             else:
                 found = told  # mostly all there is
         return found
+
+
+def _predicates(looked_at: Collection[Term | None]) -> Predicates | None:
+    """None where any is looked at."""
+    return None if None in looked_at else frozenset(each for each in looked_at if each is not None)
 
 
 def _likeness(subject: Subject, query: AutomatonQuery) -> Hashable:

@@ -185,6 +185,8 @@ class WindowedProcessing(Processing):
             only = (change,)
             begin = perf_counter_ns()
             for unit, costs in units.items():
+                if not unit.is_moved_by(change):
+                    continue
                 found = unit.slide(only)
                 told += found
                 if unit.fault is not None:
@@ -203,8 +205,9 @@ class WindowedProcessing(Processing):
             change = changes.get(content)
             if change is not None:
                 for unit in units:
-                    unit.take(change)
-                    queues.setdefault(unit, _NO_QUADS)
+                    if unit.is_moved_by(change):
+                        unit.take(change)
+                        queues.setdefault(unit, _NO_QUADS)
 
     def _given_up(self, unit: SlidingUnit, fault: Exception) -> list[Told]:
         """Serve the members of a unit otherwise, which cannot say what they are to be told."""

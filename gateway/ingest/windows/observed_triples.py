@@ -7,18 +7,19 @@ the observation, of its result or of its instant, which no other observation has
 needs what its subscriptions look at, often two in twenty.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from pyoxigraph import Triple, Variable
+from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from adapters.values.observation import StreamKey
 from gateway.ingest.observed_terms import ObservedTerms
 from gateway.ingest.sosa import MINTED, ObservationTemplates, Said
 from gateway.ingest.windows.template_triples import TemplateTriples
+from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import Term
 from gateway.sparql.algebra import QuadPattern
-from gateway.windows.parted import HELD_BYTES, MADE_BYTES, Parted, Predicates, Spo
+from gateway.windows.parted import HELD_BYTES, MADE_BYTES, Ask, Parted, Predicates, Spo
 
 Lately = dict[int, ObservedTerms]
 """Terms that are being written to the store, by the `id` of what their observation says."""
@@ -26,9 +27,17 @@ Lately = dict[int, ObservedTerms]
 _NOTHING: Mapping[int, ObservedTerms] = MappingProxyType({})
 _REMEMBERED = 10_000
 _PARTS = 64
+_ASKS = 4096
 
-_STREAM = frozenset({"sensor", "property", "feature"})
-"""Names that have one value in all observations of a stream."""
+_Needed = tuple[tuple[tuple[str, ...], str], ...]
+"""One of these names has to be this IRI, and so with each."""
+
+_STREAM: Mapping[str, Callable[[Said], str]] = {
+    "sensor": lambda told: told.sensor,
+    "property": lambda told: told.observed_property,
+    "feature": lambda told: told.feature,
+}
+"""Names that have one value in all observations of a stream, and the IRI that this is."""
 
 
 class Recipe:
@@ -55,8 +64,9 @@ class Recipe:
         self._unique = template.part(_is_minted)
         self.unique_count = len(self._unique)
         self._parts: dict[Predicates | None, _Part] = {None: self._part(self._unique)}
-        self._is_of_stream = _STREAM.issuperset(self._shared.names)
+        self._is_of_stream = _STREAM.keys() >= {*self._shared.names}
         self._made: dict[StreamKey, tuple[Triple, ...]] = {}
+        self._needed: dict[Ask, _Needed] = {}
 
     def __len__(self) -> int:
         return len(self.whole)
@@ -101,6 +111,34 @@ class Recipe:
                 self._parts = {None: self._part(self._unique)}
             part = self._parts[wanted] = self._part(self._unique.part(_has_predicate(wanted)))
         return part
+
+    def may_answer(self, told: Said, ask: Ask) -> bool:
+        """Whether a subject may be the one that is asked for, by what is the same in its stream.
+
+        What is said of an IRI that is the observation's own is all here, so it can be told.
+        """
+        needed = self._needed.get(ask)
+        if needed is None:
+            if len(self._needed) >= _ASKS:
+                self._needed.clear()
+            needed = self._needed[ask] = self._needed_for(ask)
+        return all(any(_STREAM[name](told) == iri for name in names) for names, iri in needed)
+
+    def _needed_for(self, ask: Ask) -> "_Needed":
+        """What sensor, property or feature have to be; nothing where it cannot be told by these."""
+        if ask.predicates is None:
+            return ()
+        looked_at = list(filter(_has_predicate(ask.predicates), self.whole.quads))
+        if any(isinstance(q.predicate, Variable) or not _is_own(q.subject) for q in looked_at):
+            return ()
+        found: list[tuple[tuple[str, ...], str]] = []
+        for predicate, value in ask.says:
+            saying = [quad.object for quad in looked_at if quad.predicate == predicate]
+            if any(_is_unknown(each, value) for each in saying):
+                continue
+            names = tuple([each.value for each in saying if isinstance(each, Variable)])
+            found.append((names, value.value if isinstance(value, NamedNode) else ""))
+        return tuple(found)
 
     def _part(self, template: TemplateTriples) -> "_Part":
         return _Part(template, self._templates, self._example, self._lately)
@@ -162,6 +200,16 @@ class ObservedTriples(Parted):
     def __len__(self) -> int:
         return len(self._recipe)
 
+    @property
+    def kind(self) -> Hashable:
+        """One template's observations of one stream."""
+        told = self._told
+        return self._recipe, told.sensor, told.observed_property, told.feature
+
+    def may_answer(self, ask: Ask) -> bool:
+        """By sensor, property, feature and the template's constants."""
+        return self._recipe.may_answer(self._told, ask)
+
     def __iter__(self) -> Iterator[Triple]:
         return iter(self._recipe.all(self._told))
 
@@ -199,8 +247,18 @@ class ObservedTriples(Parted):
 
 
 def _is_minted(quad: QuadPattern) -> bool:
-    places = (quad.subject, quad.object)
-    return any(isinstance(each, Variable) and each.value in MINTED for each in places)
+    return _is_own(quad.subject) or _is_own(quad.object)
+
+
+def _is_own(node: object) -> bool:
+    return isinstance(node, Variable) and node.value in MINTED
+
+
+def _is_unknown(object_: object, value: Term) -> bool:
+    """Whether it may be the value, whatever the stream: it is, or nobody knows before."""
+    if isinstance(object_, Variable):
+        return object_.value not in _STREAM
+    return object_ == value or (isinstance(object_, Literal) and canonical(object_) == value)
 
 
 def _has_predicate(wanted: Predicates | None) -> Callable[[QuadPattern], bool]:

@@ -25,6 +25,8 @@ _Places = tuple[int, int, int]
 class TemplateTriples:
     """The INSERT templates of one text; a triple with a variable that is not bound is left out.
 
+    `quads` are its rows, in the order of the text.
+
     `graphs` are those that it names to write, the default graph where it names none; `is_named` is
     false where a variable stands for one. What is bound to the names in `canonical_names` is in the
     form of the store already. `names` are those that it has values of; `is_fixed`: as long as all
@@ -34,7 +36,7 @@ class TemplateTriples:
     def __init__(
         self, quads: Sequence[algebra.QuadPattern], canonical_names: Container[str] = ()
     ) -> None:
-        self._quads = quads
+        self.quads = quads
         self._canonical_names = canonical_names
         rows = [(quad.subject, quad.predicate, quad.object) for quad in quads]
         nodes = dict.fromkeys(node for row in rows for node in row)
@@ -76,7 +78,7 @@ class TemplateTriples:
 
     def part(self, keeps: Callable[[algebra.QuadPattern], bool]) -> "TemplateTriples":
         """The same of some of its rows alone."""
-        return TemplateTriples([quad for quad in self._quads if keeps(quad)], self._canonical_names)
+        return TemplateTriples([quad for quad in self.quads if keeps(quad)], self._canonical_names)
 
     def of(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
         """The triples in the form of the store, each once, in the order of the text."""
