@@ -6,6 +6,7 @@ the gateway.
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -38,6 +39,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def run_gateway(config: Config, settings: Path | None = None) -> None:
     """Serve until SIGINT, SIGTERM or the gateway's own end; then close it in order."""
+    # What has been loaded lives as long as the process: no look for garbage goes through it again.
+    gc.freeze()
     configure_logs(config.log)
     ends_with_terminal = _has_terminal() and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     # Until there is a gateway that can reload its profiles, SIGHUP must not end it.

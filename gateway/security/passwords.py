@@ -8,10 +8,11 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+from base64 import b64encode
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -89,9 +90,8 @@ class Passwords:
     def _matches(self, stored: str | None, password: str) -> bool:
         if stored is not None and stored.startswith("$7$"):
             return verifies(stored, password)
-        nobody = _nobody()  # made at the first verification, whoever is asked for
         try:
-            self._hasher.verify(stored or nobody, password)
+            self._hasher.verify(stored or nobody(), password)
         except (VerificationError, InvalidHashError):
             return False
         return stored is not None
@@ -105,7 +105,18 @@ class Passwords:
         return hmac.new(self._key, password.encode(errors="surrogatepass"), hashlib.sha256).digest()
 
 
-@cache
-def _nobody() -> str:
-    """A hash that no password has; an import must not pay for it."""
-    return hash_password(secrets.token_urlsafe(16))
+def nobody() -> str:
+    """A hash that no password has, of the cost of all others; it is made up, which costs nothing.
+
+    Source: PHC string format, "Argon2 encoding".
+    """
+    hasher = PasswordHasher()
+    cost = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    salt, digest = (
+        _base64(secrets.token_bytes(size)) for size in (hasher.salt_len, hasher.hash_len)
+    )
+    return f"$argon2id$v=19${cost}${salt}${digest}"
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode("ascii").rstrip("=")

@@ -13,7 +13,15 @@ from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.image.__main__ import _parser, build_image
 from tests.deploy.appliance.device import CODE, CREDENTIALS, Device
 from tests.deploy.appliance.machine import Machine, flash, has_kvm
-from tests.deploy.appliance.steps import ARCH, FOLDER, RESUMES, measured, passed, remember
+from tests.deploy.appliance.steps import (
+    ARCH,
+    FOLDER,
+    PATIENCE_S,
+    RESUMES,
+    measured,
+    passed,
+    remember,
+)
 
 KEY = FOLDER / "release.key"
 """Signs the image's releases; made for each card."""
@@ -64,7 +72,7 @@ def card() -> Iterator[Machine]:
 @pytest.fixture
 def unclaimed(card: Machine) -> Iterator[Device]:
     """The device serves, whatever the step before left of it."""
-    if card.is_on and not card.is_ready:
+    if card.is_on and not card.is_ready_within(PATIENCE_S):
         card.cut_power()
     if not card.is_on:
         measured(f"ready {card.switch_on():.0f} s after power on, kvm: {has_kvm(ARCH)}")
@@ -77,6 +85,7 @@ def device(unclaimed: Device) -> Device:
     """It serves, and we are its first client."""
     if not unclaimed.is_claimed:
         unclaimed.claim()
+    if not unclaimed.is_mapped:
         unclaimed.add_mapping()
     return unclaimed
 

@@ -43,8 +43,14 @@ class Device:
         self._tls.check_hostname = False
         self._tls.verify_mode = ssl.CERT_NONE
         address = f"https://{LOOPBACK}:{machine.ports['http']}"
-        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=PATIENCE_S)
+        # A connection each time: one that rests is closed after seconds, which an emulated machine
+        # may take between an answer and the next question.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.http = httpx.Client(
+            base_url=address, verify=self._tls, timeout=PATIENCE_S, limits=limits
+        )
         self._kept = machine.folder / CREDENTIALS
+        self._mapped = machine.folder / "mapped"
 
     def __enter__(self) -> Self:
         return self
@@ -68,6 +74,11 @@ class Device:
         """Whether we are its first client."""
         return self._kept.exists()
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether it knows what readings are."""
+        return self._mapped.exists()
+
     def claim(self, code: str = CODE) -> None:
         """Become its first client."""
         answer = self.http.post("/claim", json={"code": code, "client": "browser"})
@@ -90,6 +101,7 @@ class Device:
         body = {"add": [made]}
         answer = self.http.post("/mappings/apply", json=body, headers=self._bearer())
         assert answer.status_code == 200, answer.text
+        self._mapped.touch()
 
     def values(self) -> dict[str, str]:
         """The latest value of each sensor, as the store has it."""

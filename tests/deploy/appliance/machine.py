@@ -23,11 +23,23 @@ EMULATORS = {"amd64": "qemu-system-x86_64", "arm64": "qemu-system-aarch64"}
 CONSOLES = {"amd64": "ttyS0", "arm64": "ttyAMA0"}
 DISK_GIB = 4
 MEMORY_MIB = 1024
-WATCHDOG_S = 120
-"""Of the emulated hardware, where the processor is emulated as well."""
+EMULATED = (
+    # What a real processor does in a blink may take an emulated one minutes.
+    "systemd.watchdog_sec=120",
+    "systemd.default_device_timeout_sec=900",
+    "systemd.show_status=error",  # else each half second, to a console that is emulated too
+    # Each call of the kernel would otherwise empty what the emulator knows of memory.
+    "mitigations=off",
+    "nokaslr",
+    "cryptomgr.notests",
+)
+"""What the kernel is told beside, where the processor is emulated."""
 
-BOOT_S = 1800.0
+BOOT_S = 3600.0
 """Patience with a processor that is emulated on a machine that does other things too."""
+
+COMMAND_S = 600.0
+"""The same for one command, and for being let in to give it."""
 
 
 def has_kvm(architecture: str) -> bool:
@@ -109,16 +121,20 @@ class Machine:
         """Whether the gateway answers that it takes requests."""
         return _answers(f"https://{LOOPBACK}:{self.ports['http']}/ready")
 
+    def is_ready_within(self, timeout_s: float) -> bool:
+        """Whether it answers so in time. It may not meanwhile: a disk that is slow is an alarm."""
+        end, never = time.monotonic() + timeout_s, threading.Event()
+        while not (is_ready := self.is_ready) and time.monotonic() < end:
+            never.wait(1)
+        return is_ready
+
     def until_ready(self) -> float:
         """Until the gateway answers that it takes requests; seconds since the call."""
         begin = time.monotonic()
-        never = threading.Event()
-        while not self.is_ready:
-            assert time.monotonic() - begin < BOOT_S, f"not ready after {BOOT_S:.0f} s"
-            never.wait(1)
+        assert self.is_ready_within(BOOT_S), f"not ready after {BOOT_S:.0f} s"
         return time.monotonic() - begin
 
-    def run(self, command: str, timeout_s: float = 120.0, *, check: bool = True) -> str:
+    def run(self, command: str, timeout_s: float = COMMAND_S, *, check: bool = True) -> str:
         """What a command of root prints on the device, by SSH with the test's key."""
         done = subprocess.run(
             self._ssh(command),
@@ -168,7 +184,9 @@ class Machine:
 
     def _ssh(self, command: str) -> tuple[str, ...]:
         said = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes")
-        options = [word for each in (*said, "ConnectTimeout=20") for word in ("-o", each)]
+        options = [
+            word for each in (*said, f"ConnectTimeout={COMMAND_S / 4:.0f}") for word in ("-o", each)
+        ]
         who = ("-i", str(self.folder / "key"), "-p", str(self.ports["ssh"]), f"root@{LOOPBACK}")
         return ("ssh", "-q", *options, *who, command)
 
@@ -183,13 +201,12 @@ class Machine:
             f",hostfwd=tcp:{LOOPBACK}:{self.ports[name]}-:{port}" for name, port in inside.items()
         )
         words = (self.folder / "cmdline.txt").read_text(encoding="ascii").strip()
-        # An emulated processor may need longer for what a real one does in a blink.
-        patience = "" if is_fast else f" systemd.watchdog_sec={WATCHDOG_S}"
-        console = f"{words}{patience} console={CONSOLES[self._architecture]}"
+        beside = () if is_fast else EMULATED
+        console = " ".join((words, *beside, f"console={CONSOLES[self._architecture]}"))
         clock = ("-rtc", f"base={self.clock}") if self.clock else ()
         return (
             *(program, "-M", machine, "-accel", "kvm" if is_fast else "tcg", "-cpu", processor),
-            *("-smp", "2", "-m", str(MEMORY_MIB), "-display", "none", "-vga", "none"),
+            *("-smp", _cores(), "-m", str(MEMORY_MIB), "-nodefaults", "-display", "none"),
             *(
                 "-kernel",
                 str(self.folder / "vmlinuz"),
@@ -204,11 +221,16 @@ class Machine:
         )
 
 
+def _cores() -> str:
+    """Those that it may have: two emulated ones on one would wait for each other."""
+    return str(min(2, len(os.sched_getaffinity(0))))
+
+
 def _answers(address: str) -> bool:
     """Behind a forwarded port somebody always listens; who answers by TLS is the gateway."""
     try:
         # The certificate is for the device's own names.
-        return httpx.get(address, verify=False, timeout=10).status_code == 200
+        return httpx.get(address, verify=False, timeout=60).status_code == 200
     except httpx.HTTPError:
         return False
 

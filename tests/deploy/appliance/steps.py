@@ -21,7 +21,7 @@ RESUMES = os.environ.get("SOSA_GATEWAY_APPLIANCE_RESUME", "") == "yes"
 PATIENCE_S = 60 if has_kvm(ARCH) else 900
 """With one answer: an emulated processor takes minutes for what makes guessing a secret dear."""
 
-STEP_S = 900 if has_kvm(ARCH) else 5400
+STEP_S = 900 if has_kvm(ARCH) else 14_400
 """Patience with one step, some of which start the device three times."""
 
 FOLDER = ROOT / "build" / "appliance" / ARCH

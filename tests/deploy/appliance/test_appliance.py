@@ -22,7 +22,7 @@ def test_it_starts_and_shows_its_page(unclaimed: Device) -> None:
     answer = unclaimed.http.get("/", follow_redirects=True)
     assert answer.status_code == 200
     assert "<!doctype html>" in answer.text.lower()
-    assert unclaimed.http.get("/ready").status_code == 200
+    assert unclaimed.machine.is_ready_within(PATIENCE_S)
 
 
 def test_who_has_the_code_gets_in_and_nobody_else(unclaimed: Device) -> None:

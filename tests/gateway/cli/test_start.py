@@ -11,12 +11,15 @@ from gateway.cli.verbs import VERBS
 _SERVER = {"amqtt", "argon2", "fastapi", "prometheus_client", "pydantic", "pyoxigraph", "uvicorn"}
 _CLIENT = {"httpx", "rich", "websockets"}
 _LOADED = """
+import gc
 import sys
 from gateway.cli.command import main
+before = gc.get_threshold()
 try:
     main(sys.argv[1:])
 except SystemExit:
     pass
+assert gc.get_threshold() == before
 print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -2,8 +2,10 @@
 
 import asyncio
 
+from argon2 import extract_parameters
+
 from gateway.errors import TooManyRequestsError
-from gateway.security.passwords import Passwords, hash_password
+from gateway.security.passwords import Passwords, hash_password, nobody
 
 STORED = hash_password("secret")
 
@@ -21,6 +23,12 @@ async def test_everything_else_is_refused() -> None:
     passwords = Passwords()
     for stored, password in [(STORED, ""), (None, "secret"), ("$argon2-not-a-hash", "x")]:
         assert not await passwords.verify(stored, password)
+
+
+def test_who_is_not_known_costs_what_everybody_costs() -> None:
+    assert extract_parameters(nobody()) == extract_parameters(STORED)
+    assert len(nobody()) == len(STORED)
+    assert nobody() != nobody()
 
 
 async def test_the_event_loop_goes_on_while_one_is_verified() -> None:

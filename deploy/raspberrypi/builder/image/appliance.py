@@ -56,9 +56,13 @@ MASKED = (
     "dpkg-db-backup.timer",
     "e2scrub_all.timer",
     "e2scrub_reap.service",
+    "getty.target",
+    "proc-sys-fs-binfmt_misc.automount",
+    "systemd-binfmt.service",
     "systemd-networkd-wait-online.service",
 )
-"""What would write to the root, or hold a start up for a network."""
+"""What would write to the root, hold a start up for a network or for nothing, or, for a log-in that
+nobody has a password for, clear the screen on which first boot has told the code."""
 
 _MOUNT_POINTS = (
     *("boot/firmware", "data", "proc", "sys", "dev", "run", "tmp"),
