@@ -89,6 +89,7 @@ class Member:
         self.name = name
         self.attendance = Attendance()
         self._there: set[str] = set()
+        self._gone: set[str] = set()
         self._engine = engine
         self._carrier = carrier
         self._settings = settings or MemberSettings()
@@ -242,8 +243,10 @@ class Member:
         """Know that a member came or went."""
         if not is_up:
             self._there.discard(member)
+            self._gone.add(member)
             self.attendance.went(member)
             return
+        self._gone.discard(member)
         self._there.add(member)
         if not self.guard.is_closed(member):
             self._listen_to(member)
@@ -261,6 +264,7 @@ class Member:
         self.attendance.forget(member)
         self._traffic.pop(member, None)
         self._there.discard(member)
+        self._gone.discard(member)
         self._behind.discard(member)
         outgoing, replica = self._outgoing.pop(member, None), self._replicas.pop(member, None)
         if outgoing is not None:
@@ -276,7 +280,7 @@ class Member:
         if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
         self._parted.heard(sender)
-        if not self.attendance.is_up(sender):
+        if sender in self._gone:
             return  # of a link that has ended; where its ends have parted, even under a wrong key
         try:
             if message.channel is Channel.DATA:

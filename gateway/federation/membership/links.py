@@ -106,8 +106,7 @@ class MemberLinks:
         """In a thread of the carrier."""
         received = self._received
         if message.channel is Channel.MEMBERS:
-            if message.sender in self.up:  # as for all others, of a link that has not ended
-                self.about_members(message)
+            self.about_members(message)
         elif received is not None:
             received(message)
 

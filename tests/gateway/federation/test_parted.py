@@ -7,6 +7,7 @@ import pytest
 from pyoxigraph import Literal
 
 from gateway.engine import Engine, Notification, SubscribeRequest
+from gateway.federation.carrier import Channel, Received
 from gateway.federation.limits import HEARD_AWAY, SAID_AGAIN, SILENT, SILENT_LONGEST
 from gateway.federation.loopback import LoopbackNet
 from gateway.federation.member import Member
@@ -101,3 +102,18 @@ def test_what_was_on_its_way_when_a_member_went_renews_nothing() -> None:
     assert renewed == []
     after(parted, HEARD_AWAY, up=NOBODY, heard=HALL)
     assert renewed == ["hall"]
+
+
+def test_what_comes_of_who_has_gone_is_not_read_and_closes_nothing() -> None:
+    """Its keys may no longer hold."""
+    net = LoopbackNet(Random(1))
+    engine = Engine.open()
+    engine.events.places.follow(Origin("source"), 1, lambda: None)
+    member = Member("source", engine, net.carrier("source"))
+    member.presence("hall", True)
+    member.presence("hall", False)
+    member.receive(Received("hall", Channel.DATA, b"no batch"))
+    assert member.links_closed == {}
+    member.presence("hall", True)
+    member.receive(Received("hall", Channel.DATA, b"no batch"))
+    assert list(member.links_closed) == ["hall"]

@@ -38,7 +38,12 @@ class Kept:
         )
 
     def say(self, kind: str, content: bytes, sender: str = "attic") -> None:
-        self.links.about_members(Received(sender, Channel.MEMBERS, packed(kind, content)))
+        self.hear(packed(kind, content), sender)
+
+    def hear(self, payload: bytes, sender: str) -> None:
+        """Of one that is up."""
+        self.links.up.add(sender)
+        self.links.about_members(Received(sender, Channel.MEMBERS, payload))
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(WAIT_S):
@@ -99,8 +104,9 @@ async def test_what_no_member_says_is_told_of_its_sender(tmp_path: Path) -> None
         made.say("roster", signed(attic.roster, other).text, "a")
         made.say("certificate", issue(csr, "cellar", other, NOW), "b")
         made.say("certificate", b"nonsense", "c")
-        made.links.about_members(Received("d", Channel.MEMBERS, b"\xff" * 50))
-        made.links.about_members(Received("e", Channel.MEMBERS, packed("roster", b"x" * 3_000_000)))
+        made.links.about_members(Received("gone", Channel.MEMBERS, b"under another key"))
+        made.hear(b"\xff" * 50, "d")
+        made.say("roster", b"x" * 3_000_000, "e")
         await made.until(lambda: len(made.wrong) == 5)
         assert sorted(name for name, _ in made.wrong) == ["a", "b", "c", "d", "e"]
         made.say("renew", csr, "attic")  # asked of one who has no CA

@@ -93,7 +93,9 @@ def test_a_hash_is_of_one_password(password: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "$7$", "$7$0$AAAA$AAAA", f"{HASH}x", HASH.replace("$7$2$", "$7$9999999$")]
+    "text",
+    ["", "$7$", "$7$0$AAAA$AAAA", f"{HASH}x", HASH.replace("$7$2$", "$7$9999999$")],
+    ids=["empty", "no-cost", "costs-nothing", "longer", "costs-too-much"],
 )
 def test_what_is_no_hash_verifies_nothing(text: str) -> None:
     assert not is_mosquitto_hash(text)
