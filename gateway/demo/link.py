@@ -55,8 +55,11 @@ class Link:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+        client = self._client
+        client.disconnect()
+        client.loop_stop()
+        # It closes what wakes its thread when it goes, and in a cycle that may be too late.
+        client.on_publish = client.on_subscribe = client.on_message = None
 
     def publish(self, publication: Publication) -> None:
         """Publish with QoS 1; waits while the window is full."""

@@ -15,9 +15,8 @@ from functools import partial
 from random import Random, SystemRandom
 from time import thread_time
 
-from gateway.engine import Engine, Notification, SubscribeRequest
+from gateway.engine import Engine, Limits, Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent
-from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.lutt import LuttEntry, LuttIndex
 from gateway.federation.asking.asking import Asked, Asking, Known
 from gateway.federation.asking.attendance import Attendance
@@ -67,7 +66,7 @@ class MemberSettings:
     replica_quads: int = REPLICA_QUADS
     history: Callable[[], History] | None = None
     logged: Callable[[], int] = int
-    limits: Limits = UNLIMITED
+    limits: Limits = field(default_factory=Limits)
     drop_s: float = DROP_S
     overtaken: Callable[[EventPosition], None] | None = None
 

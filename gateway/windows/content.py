@@ -99,7 +99,7 @@ class Content(ABC):
         return iter(self) if wanted is None else (t for t in self if t.predicate in wanted)
 
     def apart(self, wanted: Predicates | None, among: Interest) -> Iterator[Triple]:
-        """Those that one element alone has which `among` concerns; of others all are told."""
+        """What one element alone has that `among` concerns; all others are told of each."""
         del wanted, among
         return iter(())
 

@@ -39,6 +39,7 @@ def _at_bound(form: Form) -> str:
     return form(largest(is_admitted, 1_000))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", AT_BOUNDS)
 def test_query_at_a_bound_begins_quickly(engine: Engine, name: str) -> None:
     text = _at_bound(AT_BOUNDS[name])
