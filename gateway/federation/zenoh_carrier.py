@@ -159,7 +159,10 @@ class ZenohCarrier:
             publisher.put(payload)
 
     def renew(self, member: str) -> None:
-        """As Carrier: shut the links of its certificate; without certificates, all."""
+        """As Carrier: shut the links of its certificate; without certificates, all.
+
+        Behind a hub there is one alone, the hub's, which dials nobody and so cannot part.
+        """
         session = self._session
         if session is not None:
             for link in session.info.links():

@@ -59,5 +59,5 @@ class Parted:
                 self._close(name, "it is up, and nothing comes of it")
 
     def _close(self, member: str, why: str) -> None:
-        log.warning("federation_link_renewed", extra={"peer": member, "reason": why})
+        log.warning("federation_link_parted", extra={"peer": member, "reason": why})
         self._renew(member)
