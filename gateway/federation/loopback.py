@@ -45,7 +45,7 @@ class LoopbackNet:
     _ends: dict[str, _End] = field(default_factory=dict)
     _queues: dict[_Link, deque[bytes]] = field(default_factory=dict)
     _cut: set[frozenset[str]] = field(default_factory=set)
-    _parted: set[tuple[str, str]] = field(default_factory=set)
+    _half_open: set[tuple[str, str]] = field(default_factory=set)
 
     def carrier(self, member: str) -> "LoopbackCarrier":
         """A member's end, which is up once it listens; one before it is gone."""
@@ -64,7 +64,7 @@ class LoopbackNet:
     def leave(self, member: str) -> None:
         """A member is gone, with all that was on its way from and to it."""
         self._ends.pop(member, None)
-        self._parted = {each for each in self._parted if member not in each}
+        self._half_open = {each for each in self._half_open if member not in each}
         self._lose(lambda link: member in link[:2])
         for other, end in list(self._ends.items()):
             if not self.is_cut(member, other):
@@ -81,12 +81,12 @@ class LoopbackNet:
         self._cut.discard(frozenset((one, other)))
         self._tell(one, other, is_up=True)
 
-    def part(self, one: str, other: str) -> None:
-        """The ends of a link part: `one` is told that the other is away, whom it no longer reaches.
+    def leave_half_open(self, one: str, other: str) -> None:
+        """Have a link half open: `one` is told that the other is away, whom it no longer reaches.
 
         What the other says still comes, until either end renews the link.
         """
-        self._parted.add((one, other))
+        self._half_open.add((one, other))
         self._lose(lambda link: link[:2] == (one, other))
         self._ends[one].presence(other, False)
 
@@ -94,7 +94,7 @@ class LoopbackNet:
         """The link between two ends is closed and opened again."""
         if self.is_cut(one, other):
             return
-        self._parted -= {(one, other), (other, one)}
+        self._half_open -= {(one, other), (other, one)}
         self._lose(lambda link: {one, other} == set(link[:2]))
         self._tell(one, other, is_up=False)
         self._tell(one, other, is_up=True)
@@ -106,7 +106,7 @@ class LoopbackNet:
     def send(self, link: _Link, payload: bytes) -> None:
         """Put a message on its way, or lose it."""
         sender, to, _ = link
-        if to not in self._ends or self.is_cut(sender, to) or (sender, to) in self._parted:
+        if to not in self._ends or self.is_cut(sender, to) or (sender, to) in self._half_open:
             return
         chance = self.misfortunes
         if self.random.random() < chance.drop:

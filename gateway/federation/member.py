@@ -33,7 +33,7 @@ from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
 from gateway.federation.overtaken import Overtaken
 from gateway.federation.replica import Learnt, Replica
-from gateway.federation.watching.parted import Parted
+from gateway.federation.watching.half_open import HalfOpen
 from gateway.federation.watching.status import AWAY, CLOSED, UP, MemberStatus, TrafficCount
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
@@ -87,8 +87,7 @@ class Member:
     ) -> None:
         self.name = name
         self.attendance = Attendance()
-        self._there: set[str] = set()
-        self._gone: set[str] = set()
+        self._presence: dict[str, bool] = {}
         self._engine = engine
         self._carrier = carrier
         self._settings = settings or MemberSettings()
@@ -97,7 +96,7 @@ class Member:
         self._life = self._new_life()
         self._overtaken = Overtaken(self._settings.overtaken)
         self._needs = Needs()
-        self._parted = Parted(carrier.renew)
+        self._half_open = HalfOpen(carrier.renew)
         self._index: LuttIndex[str] = LuttIndex()
         self._outgoing: dict[str, Outgoing] = {}
         self._replicas: dict[str, Replica] = {}
@@ -184,7 +183,7 @@ class Member:
         gateway is: two of one name are found.
         """
         for name in self.guard.reopened():
-            if name in self._there:
+            if self._presence.get(name):
                 self._listen_to(name)
         for name in sorted(self.attendance.near(self.name, NEAR) - self._replicas.keys()):
             self._replica(name).hello()
@@ -198,7 +197,7 @@ class Member:
                 if replica.acknowledges_again():
                     self._behind.add(name)
         asking = {name for name, outgoing in self._outgoing.items() if outgoing.is_open}
-        self._parted.tick(self.attendance.up, asking | self._replicas.keys())
+        self._half_open.tick(self.attendance.up, asking | self._replicas.keys())
         self.acknowledge()
         self.asking.tick()
         self._listen()
@@ -240,14 +239,10 @@ class Member:
 
     def presence(self, member: str, is_up: bool) -> None:
         """Know that a member came or went."""
+        self._presence[member] = is_up
         if not is_up:
-            self._there.discard(member)
-            self._gone.add(member)
             self.attendance.went(member)
-            return
-        self._gone.discard(member)
-        self._there.add(member)
-        if not self.guard.is_closed(member):
+        elif not self.guard.is_closed(member):
             self._listen_to(member)
 
     def _listen_to(self, member: str) -> None:
@@ -262,8 +257,7 @@ class Member:
         self.guard.forget(member)
         self.attendance.forget(member)
         self._traffic.pop(member, None)
-        self._there.discard(member)
-        self._gone.discard(member)
+        self._presence.pop(member, None)
         self._behind.discard(member)
         outgoing, replica = self._outgoing.pop(member, None), self._replicas.pop(member, None)
         if outgoing is not None:
@@ -278,9 +272,9 @@ class Member:
         self._traffic[sender].received += len(message.payload)
         if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
-        self._parted.heard(sender)
-        if sender in self._gone:
-            return  # of a link that has ended; where its ends have parted, even under a wrong key
+        self._half_open.heard(sender)
+        if self._presence.get(sender) is False:
+            return  # of a link that has ended; where it is half open, even under a wrong key
         try:
             if message.channel is Channel.DATA:
                 self._take(sender, Batch.decode(message.payload))

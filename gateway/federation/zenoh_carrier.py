@@ -161,7 +161,7 @@ class ZenohCarrier:
     def renew(self, member: str) -> None:
         """As Carrier: shut the links of its certificate; without certificates, all.
 
-        Behind a hub there is one alone, the hub's, which dials nobody and so cannot part.
+        Behind a hub there is one alone, the hub's, which dials nobody.
         """
         session = self._session
         if session is not None:

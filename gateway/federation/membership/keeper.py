@@ -225,7 +225,7 @@ class Keeper:
                 case _:  # of a later version
                     pass
         except (WireError, BadRequestError, ConfigurationError) as error:
-            if told.sender in self._links.up:  # else of a link whose ends have parted
+            if told.sender in self._links.up:  # else of a link that is half open
                 self._wrong(told.sender, str(error))
         except GatewayError as error:
             log.warning("federation_not_done", extra={"peer": told.sender, "reason": str(error)})

@@ -1,13 +1,14 @@
-"""`Parted`: members of whom presence and what comes say different things.
+"""`HalfOpen`: links of which one end knows nothing of what the other has done.
 
     messages, ticks -> up, and nothing comes; away, and something does -> their links are renewed
 
-Place: beside `Member`, between what a carrier tells of presence and of messages. In Zenoh 1.10 the
-two ends of a link can part: one closes it, for its peer was stopped for longer than the lease; the
+Place: beside `Member`, between what a carrier tells of presence and of messages. In Zenoh 1.10 one
+end may close a link without the other, since its peer was stopped for longer than the lease. The
 peer wakes up, takes the next connection for the same link, and declares on it neither itself nor
-what it listens to. So one end says that nobody is there, the other that all is well, and nothing
-comes to it until the connection ends; what it says itself comes by numbers of keys that no longer
-hold. Counted in ticks, so that who was stopped itself takes nobody for silent.
+what it listens to: one end says that nobody is there, the other that all is well, and nothing comes
+to it until the connection ends; what it says itself comes by numbers of keys that no longer hold.
+Counted in ticks, so that who was stopped itself takes nobody for silent. Source: RFC 9293, section
+3.5.1, on half-open connections.
 """
 
 import logging
@@ -18,7 +19,7 @@ from gateway.federation.limits import HEARD_AWAY, SILENT, SILENT_LONGEST
 log = logging.getLogger(__name__)
 
 
-class Parted:
+class HalfOpen:
     """`renew` closes the links to a member, which are opened again by themselves."""
 
     def __init__(self, renew: Callable[[str], None]) -> None:
@@ -59,5 +60,5 @@ class Parted:
                 self._close(name, "it is up, and nothing comes of it")
 
     def _close(self, member: str, why: str) -> None:
-        log.warning("federation_link_parted", extra={"peer": member, "reason": why})
+        log.warning("federation_link_half_open", extra={"peer": member, "reason": why})
         self._renew(member)

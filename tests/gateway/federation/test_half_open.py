@@ -1,4 +1,4 @@
-"""The ends of a link say different things of it: it is opened again, and nothing is lost."""
+"""A link is open at one end alone: it is opened again, and nothing is lost."""
 
 from collections.abc import Set
 from random import Random
@@ -11,7 +11,7 @@ from gateway.federation.carrier import Channel, Received
 from gateway.federation.limits import HEARD_AWAY, SAID_AGAIN, SILENT, SILENT_LONGEST
 from gateway.federation.loopback import LoopbackNet
 from gateway.federation.member import Member
-from gateway.federation.watching.parted import Parted
+from gateway.federation.watching.half_open import HalfOpen
 from gateway.journal.record import Origin
 
 NOBODY: Set[str] = frozenset()
@@ -42,7 +42,7 @@ def test_what_was_stated_meanwhile_comes_once(away: str, unheard: str) -> None:
             net.run()
 
     ticks(SAID_AGAIN)
-    net.part(unheard, away)
+    net.leave_half_open(unheard, away)
     engines["source"].update("INSERT DATA { <urn:s> <urn:p> 1 }")
     ticks(HEARD_AWAY * SAID_AGAIN + SAID_AGAIN)
     engines["source"].update("INSERT DATA { <urn:s> <urn:p> 2 }")
@@ -54,53 +54,53 @@ def test_what_was_stated_meanwhile_comes_once(away: str, unheard: str) -> None:
     assert all(member.attendance.up for member in members.values())
 
 
-def after(parted: Parted, ticks: int, *, up: Set[str], heard: Set[str] = NOBODY) -> None:
+def after(link: HalfOpen, ticks: int, *, up: Set[str], heard: Set[str] = NOBODY) -> None:
     for _ in range(ticks):
         for name in heard:
-            parted.heard(name)
-        parted.tick(up, HALL)
+            link.heard(name)
+        link.tick(up, HALL)
 
 
 def test_who_is_up_and_silent_is_dialled_again_ever_more_seldom() -> None:
     renewed: list[str] = []
-    parted = Parted(renewed.append)
-    after(parted, SILENT - 1, up=HALL)
+    link = HalfOpen(renewed.append)
+    after(link, SILENT - 1, up=HALL)
     assert renewed == []
-    after(parted, 1, up=HALL)
+    after(link, 1, up=HALL)
     assert renewed == ["hall"]
-    after(parted, 2 * SILENT - 1, up=HALL)
+    after(link, 2 * SILENT - 1, up=HALL)
     assert len(renewed) == 1
-    after(parted, 1, up=HALL)
+    after(link, 1, up=HALL)
     assert len(renewed) == 2
-    after(parted, 10 * SILENT_LONGEST, up=HALL)
+    after(link, 10 * SILENT_LONGEST, up=HALL)
     assert 10 <= len(renewed) - 2 <= 14
-    after(parted, 1, up=HALL, heard=HALL)
+    after(link, 1, up=HALL, heard=HALL)
     renewed.clear()
-    after(parted, SILENT, up=HALL)
+    after(link, SILENT, up=HALL)
     assert renewed == ["hall"]
 
 
 def test_who_speaks_or_need_not_is_left_alone() -> None:
     renewed: list[str] = []
-    parted = Parted(renewed.append)
+    link = HalfOpen(renewed.append)
     for _ in range(10):
-        after(parted, SILENT - 1, up=HALL)
-        after(parted, 1, up=HALL, heard=HALL)
+        after(link, SILENT - 1, up=HALL)
+        after(link, 1, up=HALL, heard=HALL)
     for _ in range(10 * SILENT):
-        parted.tick(HALL | {"attic"}, HALL)
-        parted.heard("hall")
-    after(parted, 10 * SILENT, up=NOBODY)
+        link.tick(HALL | {"attic"}, HALL)
+        link.heard("hall")
+    after(link, 10 * SILENT, up=NOBODY)
     assert renewed == []
 
 
 def test_what_was_on_its_way_when_a_member_went_renews_nothing() -> None:
     renewed: list[str] = []
-    parted = Parted(renewed.append)
+    link = HalfOpen(renewed.append)
     for _ in range(10):
-        after(parted, HEARD_AWAY - 1, up=NOBODY, heard=HALL)
-        after(parted, 1, up=HALL)
+        after(link, HEARD_AWAY - 1, up=NOBODY, heard=HALL)
+        after(link, 1, up=HALL)
     assert renewed == []
-    after(parted, HEARD_AWAY, up=NOBODY, heard=HALL)
+    after(link, HEARD_AWAY, up=NOBODY, heard=HALL)
     assert renewed == ["hall"]
 
 
