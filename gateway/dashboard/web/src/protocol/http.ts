@@ -26,6 +26,14 @@ let token: Token = async () => null;
 /** How many times the gateway said that it does not know us any more; the session looks after it. */
 export const refused = signal(0);
 
+/** What has been asked and not been answered. */
+const underWay = new Set<AbortController>();
+
+/** By `session`: drop what is under way; who asked it is told as of a gateway that is away. */
+export function hangUp(): void {
+  for (const each of underWay) each.abort();
+}
+
 /** By `session`: where tokens come from. */
 export function authorizeBy(source: Token): void {
   token = source;
@@ -43,12 +51,22 @@ export interface Request {
 
 /** The answer, whatever its status below 400 is. Raises ApiError and AwayError. */
 export async function send(path: string, request: Request = {}): Promise<Response> {
+  const ends = new AbortController();
+  underWay.add(ends);
+  try {
+    return await answered(path, request, ends.signal);
+  } finally {
+    underWay.delete(ends);
+  }
+}
+
+async function answered(path: string, request: Request, ends: AbortSignal): Promise<Response> {
   const headers = new Headers(request.headers);
   // The request for a token has credentials instead.
   const bearer = headers.has("Authorization") ? null : await token();
   if (bearer !== null) headers.set("Authorization", `Bearer ${bearer}`);
   if (request.json !== undefined) headers.set("Content-Type", "application/json");
-  const limits = [AbortSignal.timeout(request.patienceMs ?? PATIENCE_MS)];
+  const limits = [ends, AbortSignal.timeout(request.patienceMs ?? PATIENCE_MS)];
   if (request.signal) limits.push(request.signal);
   let answer: Response;
   try {
@@ -90,8 +108,6 @@ function search(parameters: Parameters | undefined): string {
 
 /** AbortSignal.any, which browsers of 2023 lack. */
 function either(signals: AbortSignal[]): AbortSignal {
-  const first = signals[0];
-  if (signals.length === 1 && first) return first;
   const both = new AbortController();
   for (const each of signals) {
     if (each.aborted) both.abort(each.reason);

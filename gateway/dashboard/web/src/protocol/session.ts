@@ -1,7 +1,7 @@
 /** Who is signed in: kept in memory alone, so that closing the page is signing out. */
 
 import { computed, effect, signal } from "@preact/signals";
-import { ApiError, AwayError, api, authorizeBy, refused, send } from "./http";
+import { ApiError, AwayError, api, authorizeBy, hangUp, refused, send } from "./http";
 import { Subscriptions } from "./subscription";
 
 export type Capability = "mappings" | "command" | "operations" | "federate" | "system";
@@ -94,12 +94,13 @@ export async function signIn(id: string, secret: string): Promise<void> {
   }
 }
 
+/** Whoever leaves is gone at once: what was asked for them would be refused as soon as the token is void. */
 export async function signOut(): Promise<void> {
   const last = granted?.token;
+  leave("");
   if (last) {
     await send("/oauth/revoke", { method: "POST", body: new URLSearchParams({ token: last }) }).catch(() => undefined);
   }
-  leave("");
 }
 
 function leave(why: string): void {
@@ -107,6 +108,7 @@ function leave(why: string): void {
   granted = null;
   ended.value = why;
   subscriptions.close();
+  hangUp();
   if (me.value) me.value = { ...me.value, identity: null, capabilities: [], everything: false };
 }
 
