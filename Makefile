@@ -26,6 +26,9 @@ WORKERS := 4
 # The files that have some of those, which no other need be loaded for.
 ALONE = $(shell grep -rl --include='test_*.py' 'mark\.alone' tests | sort)
 
+# Up to three that fail are looked at once more, by themselves: what passes then is told as unsteady.
+AGAIN := $(BIN)/python -m pytest -p tests.unsteady
+
 # A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
 APT_INSTALL := $(APT) install -y --no-install-recommends
@@ -49,8 +52,8 @@ dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
 
 test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -q --doctest-modules --ignore $(OF_BYTEWAX) $(PACKAGES)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone and not appliance"
-	$(BIN)/pytest -m "alone and not slow" $(ALONE)
+	$(AGAIN) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone and not appliance"
+	$(AGAIN) -m "alone and not slow" $(ALONE)
 
 test-slow: announce $(SETUP_DEV) mosquitto chromium prometheus dashboard-if-can sparkplug-client interop node-red newer-homeassistant ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
