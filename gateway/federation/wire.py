@@ -11,11 +11,12 @@ comes is not trusted: everything that is wrong with it raises WireError, and its
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgpack
-from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
+from pyoxigraph import Quad, Triple
 
+from gateway.federation.n_quads import Quads, read, written
 from gateway.journal.event_position import EventPosition
 
 PROTOCOL = 1
@@ -98,7 +99,7 @@ class Batch:
             quads += added
             quads += removed
             messages.append((kind, dict(members), len(triples) + len(added), len(removed)))
-        text = _text(quads)
+        text = written(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
 
@@ -117,14 +118,14 @@ class Batch:
             raise WireError("a life or number that is none")
         if not isinstance(messages, list) or not isinstance(text, bytes):
             raise WireError("messages or quads that are none")
-        quads = _quads(text)
+        quads, has_nodes, has_types = _quads(text)
         parts, taken = [], 0
         for message in messages:
             part, taken = _part(message, quads, taken)
             parts.append(part)
         if taken != len(quads):
             raise WireError("quads that belong to no part")
-        return cls(life, number, parts, b"_:" in text, b"^^" in text)
+        return cls(life, number, parts, has_nodes, has_types)
 
 
 def _unpacked(payload: bytes) -> Sequence[object]:
@@ -136,16 +137,9 @@ def _unpacked(payload: bytes) -> Sequence[object]:
     return found
 
 
-def _text(quads: Sequence[Quad | Triple]) -> bytes:
-    if not quads:
-        return b""
-    # Its types say that either all are quads or all triples, and it takes both.
-    return serialize(cast(Sequence[Quad], quads), format=RdfFormat.N_QUADS) or b""
-
-
-def _quads(text: bytes) -> Sequence[Quad]:
+def _quads(text: bytes) -> Quads:
     try:
-        return list(parse(text, format=RdfFormat.N_QUADS)) if text else ()
+        return read(text)
     except (SyntaxError, ValueError) as error:
         raise WireError(f"no N-Quads: {error}") from error
 
