@@ -98,7 +98,8 @@ class Batch:
             quads += triples
             quads += added
             quads += removed
-            messages.append((kind, dict(members), len(triples) + len(added), len(removed)))
+            plain = members if type(members) is dict else dict(members)
+            messages.append((kind, plain, len(triples) + len(added), len(removed)))
         text = written(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
@@ -146,16 +147,18 @@ def _quads(text: bytes) -> Quads:
 
 def _part(message: object, quads: Sequence[Quad], taken: int) -> tuple[Part, int]:
     """A part, and how many quads are taken with its own."""
-    match message:
-        case [str() as kind, dict() as members, int() as added, int() as removed] if (
-            added >= 0 and removed >= 0
-        ):
-            between, until = taken + added, taken + added + removed
-            if until > len(quads):
-                raise WireError(f"{kind:.40}: fewer quads than it says")
-            return Part(kind, members, quads[taken:between], quads[between:until]), until
-        case _:
-            raise WireError(f"no part: {message!r:.80}")
+    if type(message) is not list or len(message) != 4:
+        raise WireError(f"no part: {message!r:.80}")
+    kind, members, added, removed = message
+    if type(kind) is not str or type(members) is not dict:
+        raise WireError(f"no part: {message!r:.80}")
+    if type(added) is not int or type(removed) is not int or added < 0 or removed < 0:
+        raise WireError(f"no part: {message!r:.80}")
+    between = taken + added
+    until = between + removed
+    if until > len(quads):
+        raise WireError(f"{kind:.40}: fewer quads than it says")
+    return Part(kind, members, quads[taken:between], quads[between:until]), until
 
 
 def own_label(member: str) -> str:
