@@ -50,6 +50,8 @@ class Inbox:
 
     def drain(self, wait_s: float = 0.0) -> bool:
         """Take all that is there, waiting so long for the first; whether there was anything."""
+        if not wait_s and self._waiting.empty():
+            return False
         try:
             found = self._waiting.get(timeout=wait_s) if wait_s else self._waiting.get_nowait()
         except queue.Empty:

@@ -165,13 +165,14 @@ class Outgoing:
 
         Where too much waits the stream ends: what is kept is told with the next one.
         """
-        if not self.is_open:
+        stream = self.stream
+        if not stream.is_open:
             return
-        self._is_full = self._is_full or not self.stream.has_room
-        if self.stream.waiting > self._limits.quads:
+        self._is_full = self._is_full or not stream.has_room
+        if stream.waiting > self._limits.quads:
             self.close()
             return
-        self.stream.tell(event_part(event, ids))
+        stream.tell(event_part(event, ids))
 
     def _tell_missed(self, part: Part, position: EventPosition) -> None:
         missed = self._events.change(part)

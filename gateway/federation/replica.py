@@ -330,6 +330,8 @@ class Replica:
         if self._arriving is not None:
             raise WireError(f"{part.kind:.40} within a snapshot")
         match part.kind:
+            case "event":  # most are
+                return self._event(part)
             case "delta":
                 told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
                 self._require_asked_for(told)
@@ -337,8 +339,6 @@ class Replica:
                 return self._moved(net, part.position(), is_merged="merged" in part.members)
             case "force":
                 return self._in_force_now(part)
-            case "event":
-                return self._event(part)
             case "through":
                 self.events.complete(part.position())
                 return []
@@ -414,11 +414,11 @@ class Replica:
         if count > self._most:
             raise WireError(f"{count} quads are more than {self._most}")
 
-    def _own(self, quads: Iterable[Quad]) -> list[Quad]:
+    def _own(self, quads: Sequence[Quad]) -> Sequence[Quad]:
         """The quads as a store has them, with blank nodes that are this member's alone."""
         if self._has_nodes:
             return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
-        return list(map(canonical_quad, quads) if self._has_types else quads)
+        return list(map(canonical_quad, quads)) if self._has_types else quads
 
 
 def _numbers(part: Part, count: int) -> Sequence[int]:

@@ -11,11 +11,12 @@ comes is not trusted: everything that is wrong with it raises WireError, and its
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgpack
-from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
+from pyoxigraph import Quad, Triple
 
+from gateway.federation.n_quads import Quads, read, written
 from gateway.journal.event_position import EventPosition
 
 PROTOCOL = 1
@@ -97,8 +98,9 @@ class Batch:
             quads += triples
             quads += added
             quads += removed
-            messages.append((kind, dict(members), len(triples) + len(added), len(removed)))
-        text = _text(quads)
+            plain = members if type(members) is dict else dict(members)
+            messages.append((kind, plain, len(triples) + len(added), len(removed)))
+        text = written(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
 
@@ -117,14 +119,14 @@ class Batch:
             raise WireError("a life or number that is none")
         if not isinstance(messages, list) or not isinstance(text, bytes):
             raise WireError("messages or quads that are none")
-        quads = _quads(text)
+        quads, has_nodes, has_types = _quads(text)
         parts, taken = [], 0
         for message in messages:
             part, taken = _part(message, quads, taken)
             parts.append(part)
         if taken != len(quads):
             raise WireError("quads that belong to no part")
-        return cls(life, number, parts, b"_:" in text, b"^^" in text)
+        return cls(life, number, parts, has_nodes, has_types)
 
 
 def _unpacked(payload: bytes) -> Sequence[object]:
@@ -136,32 +138,27 @@ def _unpacked(payload: bytes) -> Sequence[object]:
     return found
 
 
-def _text(quads: Sequence[Quad | Triple]) -> bytes:
-    if not quads:
-        return b""
-    # Its types say that either all are quads or all triples, and it takes both.
-    return serialize(cast(Sequence[Quad], quads), format=RdfFormat.N_QUADS) or b""
-
-
-def _quads(text: bytes) -> Sequence[Quad]:
+def _quads(text: bytes) -> Quads:
     try:
-        return list(parse(text, format=RdfFormat.N_QUADS)) if text else ()
+        return read(text)
     except (SyntaxError, ValueError) as error:
         raise WireError(f"no N-Quads: {error}") from error
 
 
 def _part(message: object, quads: Sequence[Quad], taken: int) -> tuple[Part, int]:
     """A part, and how many quads are taken with its own."""
-    match message:
-        case [str() as kind, dict() as members, int() as added, int() as removed] if (
-            added >= 0 and removed >= 0
-        ):
-            between, until = taken + added, taken + added + removed
-            if until > len(quads):
-                raise WireError(f"{kind:.40}: fewer quads than it says")
-            return Part(kind, members, quads[taken:between], quads[between:until]), until
-        case _:
-            raise WireError(f"no part: {message!r:.80}")
+    if type(message) is not list or len(message) != 4:
+        raise WireError(f"no part: {message!r:.80}")
+    kind, members, added, removed = message
+    if type(kind) is not str or type(members) is not dict:
+        raise WireError(f"no part: {message!r:.80}")
+    if type(added) is not int or type(removed) is not int or added < 0 or removed < 0:
+        raise WireError(f"no part: {message!r:.80}")
+    between = taken + added
+    until = between + removed
+    if until > len(quads):
+        raise WireError(f"{kind:.40}: fewer quads than it says")
+    return Part(kind, members, quads[taken:between], quads[between:until]), until
 
 
 def own_label(member: str) -> str:

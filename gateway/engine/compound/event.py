@@ -28,6 +28,14 @@ Stated = Triple | Quad
 
 By = Mapping[Term, Sequence[Stated]]
 
+Layout = tuple[Term, ...]
+"""Predicates of triples, in their order."""
+
+REPEATED = -1
+
+LAID_OUT = 16
+"""What is known of a layout is kept where it has no more than so many."""
+
 
 class CompoundEvent:
     """An event: `graph` is where it was stated, `term` the name that queries see that graph by.
@@ -53,11 +61,17 @@ class CompoundEvent:
         self.position = position
         self.time = time
         self._by_predicate: dict[Term, list[Stated]] | None = None
+        self._layout: Layout | None = None
+        self._places: dict[Term, int] | None = None
+        self._name = ""
 
     @property
     def name(self) -> str:
         """The graph term as text."""
-        return self.term.value if isinstance(self.term, NamedNode) else f"_:{self.term.value}"
+        if not self._name:
+            term = self.term
+            self._name = term.value if isinstance(term, NamedNode) else f"_:{term.value}"
+        return self._name
 
     @property
     def is_message(self) -> bool:
@@ -73,13 +87,35 @@ class CompoundEvent:
         return [Quad(each.subject, each.predicate, each.object, self.term) for each in self.triples]
 
     @property
+    def layout(self) -> Layout:
+        """The predicates of the triples, in their order: the same for most events of a device."""
+        found = self._layout
+        if found is None:
+            found = self._layout = tuple([triple.predicate for triple in self.triples])
+        return found
+
+    def has_layout(self, known: Layout) -> None:
+        """Have an equal layout, which others know by its identity."""
+        self._layout = known
+
+    @property
+    def places(self) -> Mapping[Term, int]:
+        """Where the triple of each predicate is; REPEATED where there are several."""
+        found = self._places
+        if found is None:
+            found = self._places = {}
+            for place, predicate in enumerate(self.layout):
+                found[predicate] = REPEATED if predicate in found else place
+        return found
+
+    @property
     def by_predicate(self) -> By:
         """The triples of each predicate."""
         found = self._by_predicate
         if found is None:
             found = self._by_predicate = {}
-            for triple in self.triples:
-                found.setdefault(triple.predicate, []).append(triple)
+            for predicate, triple in zip(self.layout, self.triples, strict=True):
+                found.setdefault(predicate, []).append(triple)
         return found
 
     @cached_property

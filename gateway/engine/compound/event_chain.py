@@ -1,9 +1,10 @@
 """`EventChain`: the join of an event in which each pattern has one triple to try at most.
 
-    event -> the one triple of each predicate -> the one solution, or none
+    event -> the one triple of each predicate, by the event's layout -> the one solution, or none
 
 Place: before the joins of `event_join` and the store, which answer what is more than that. Most
-events say each thing once, so this is what most of them cost.
+events say each thing once, so this is what most of them cost. Those of a device say the same things
+in the same order, so where they stand in an event is looked for once.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,12 @@ from typing import NamedTuple, Self
 
 from pyoxigraph import DefaultGraph
 
-from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event import LAID_OUT, REPEATED, CompoundEvent, Layout
 from gateway.engine.join.join_pattern import JoinPattern
 from gateway.rdf.terms import GraphName, Term
 
 _CONSTANT = -1
+_MISSING = -2
 
 Found = Sequence[Term | None]
 """The terms of the variables, in the order of `names`."""
@@ -44,6 +46,8 @@ class EventChain:
         self._steps = tuple(steps)
         self._graphs = tuple(each for each in graphs if not isinstance(each, DefaultGraph))
         self._nothing = (None,) * len(names)
+        self._layout: Layout = ()
+        self._places: Sequence[int] | bool = False
 
     @classmethod
     def of(cls, patterns: Sequence[JoinPattern]) -> Self | None:
@@ -61,17 +65,19 @@ class EventChain:
 
     def solution(self, event: CompoundEvent) -> Found | bool:
         """The one solution; False where there is none, True where others have to look for it."""
-        by_predicate = event.by_predicate
+        layout = event.layout
+        is_known = layout is self._layout or layout == self._layout
+        places = self._places if is_known else self._laid_out(event)
+        if isinstance(places, bool):
+            return places
         known: list[Term | None] = [*self._nothing]
         if self._graphs and not self._is_in(event, known):
             return False
-        for predicate, subject, subject_term, object_, object_term in self._steps:
-            found = by_predicate.get(predicate)
-            if found is None:
-                return False
-            if len(found) > 1:
-                return True
-            triple = found[0]
+        triples = event.triples
+        for place, (_, subject, subject_term, object_, object_term) in zip(
+            places, self._steps, strict=True
+        ):
+            triple = triples[place]
             term: Term = triple.subject
             before = known[subject] if subject >= 0 else subject_term
             if before is None:
@@ -85,6 +91,22 @@ class EventChain:
             elif before != term:
                 return False
         return known
+
+    def _laid_out(self, event: CompoundEvent) -> Sequence[int] | bool:
+        """The places of the triples that the steps are about, kept for the next such event.
+
+        False where a predicate is missing, True where one is there more than once.
+        """
+        known = event.places
+        places = [known.get(step.predicate, _MISSING) for step in self._steps]
+        found: Sequence[int] | bool = places
+        if _MISSING in places:
+            found = False
+        elif REPEATED in places:
+            found = True
+        if len(event) <= LAID_OUT:
+            self._layout, self._places = event.layout, found
+        return found
 
     def _is_in(self, event: CompoundEvent, known: list[Term | None]) -> bool:
         """Whether the graphs of the patterns may be that of the event; binds their variables."""

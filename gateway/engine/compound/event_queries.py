@@ -1,6 +1,6 @@
 """`EventQueries`: all queries of mode `event`, by what an event must have for them.
 
-    event -> look-up of each of its triples -> the queries whose key it has
+    event -> look-up of its predicates in their order, else of each triple -> the queries
 
 Place: between an event and the queries. Each query stands under one of its required patterns, the
 one that says most, so an event costs a few look-ups for each triple, however many queries there
@@ -9,7 +9,7 @@ are. Source: Pellegrino et al. 2013, section 3.2.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gateway.engine.compound.event import CompoundEvent, Stated
+from gateway.engine.compound.event import LAID_OUT, CompoundEvent, Layout, Stated
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Spu
@@ -22,6 +22,9 @@ _Key = tuple[Term | None, Term | None]
 _Mask = tuple[bool, bool]
 """Which of them are constants."""
 
+_LAYOUTS = 512
+"""For so many layouts of events it is known which queries they reach, until these change."""
+
 
 class EventQueries:
     """The queries in the order in which they came; equal ones are one."""
@@ -31,6 +34,7 @@ class EventQueries:
         self._always: _Owners = {}
         self._tables: dict[Term | None, dict[_Key, _Owners]] = {}
         self._masks: dict[Term | None, dict[_Mask, int]] = {}
+        self._laid_out: dict[Layout, tuple[Layout, Sequence[EventQuery]]] = {}
 
     def __len__(self) -> int:
         return len(self._by_spu)
@@ -42,6 +46,7 @@ class EventQueries:
     def add(self, query: EventQuery) -> None:
         """Have it looked at for the events that have its key."""
         self._by_spu[query.spu] = query
+        self._laid_out.clear()
         key = query.key
         if key is None:
             self._always[query] = None
@@ -54,6 +59,7 @@ class EventQueries:
     def remove(self, spu: Spu) -> EventQuery:
         """The reverse of `add`; leaves no empty table behind."""
         query = self._by_spu.pop(spu)
+        self._laid_out.clear()
         key = query.key
         if key is None:
             del self._always[query]
@@ -69,8 +75,27 @@ class EventQueries:
             del self._tables[key.predicate], self._masks[key.predicate]
         return query
 
-    def reached(self, event: CompoundEvent) -> Iterable[EventQuery]:
+    def reached(self, event: CompoundEvent) -> Sequence[EventQuery]:
         """The queries whose key the event has, and those that every event may concern."""
+        known = self._laid_out.get(event.layout) if len(event) <= LAID_OUT else None
+        if known is not None:
+            layout, found = known
+            event.has_layout(layout)
+            return found
+        found = tuple(self._looked_up(event))
+        if len(event) <= LAID_OUT and self._is_as_laid_out(event):
+            if len(self._laid_out) >= _LAYOUTS:
+                self._laid_out.clear()
+            self._laid_out[event.layout] = event.layout, found
+        return found
+
+    def _is_as_laid_out(self, event: CompoundEvent) -> bool:
+        """Whether all events of the layout reach the same queries."""
+        known = self._masks
+        looked_at = (known.get(None), *map(known.get, event.layout))
+        return all(masks is None or masks.keys() == {_WILD} for masks in looked_at)
+
+    def _looked_up(self, event: CompoundEvent) -> _Owners:
         found, known = dict(self._always), self._masks
         wild = known.get(None)
         for predicate, triples in event.by_predicate.items():
@@ -79,7 +104,7 @@ class EventQueries:
                 self._look(self._tables[predicate], masks, triples, found)
             if wild:
                 self._look(self._tables[None], wild, triples, found)
-        return tuple(found)
+        return found
 
     @staticmethod
     def _look(

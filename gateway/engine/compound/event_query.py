@@ -7,7 +7,8 @@ is more than that is given to the store where the required patterns match. Oracl
 these quads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
@@ -53,7 +54,7 @@ class EventQuery:
             self._patterns = in_order(required_patterns(query))
         self.hits = 0
         columns = () if self._join is None else self._join.columns
-        self._places = None if self._chain is None else _places(self._chain.names, columns)
+        self._pick = None if self._chain is None else _picked(self._chain.names, columns)
 
     @property
     def tier(self) -> str:
@@ -119,8 +120,8 @@ class EventQuery:
 
     def _row(self, found: Found) -> Row:
         """The row of a chain's solution."""
-        if self._places is not None:
-            return tuple([found[place] for place in self._places])
+        if self._pick is not None:
+            return self._pick(found)
         assert self._join is not None  # noqa: S101  # what has a chain is one
         assert self._chain is not None  # noqa: S101
         known = {
@@ -141,11 +142,15 @@ class EventQuery:
         return list(dict.fromkeys(triples))
 
 
-def _places(names: Sequence[str], columns: Sequence[Term | str]) -> Sequence[int] | None:
-    """Where each column stands in a solution; None where one is no variable of it."""
+def _picked(names: Sequence[str], columns: Sequence[Term | str]) -> Callable[[Found], Row] | None:
+    """What makes a row of a solution; None where a column is no variable of it."""
     places = {name: place for place, name in enumerate(names)}
     found = [places.get(each, -1) if isinstance(each, str) else -1 for each in columns]
-    return None if -1 in found else found
+    if -1 in found:
+        return None
+    if len(found) < 2:  # `itemgetter` makes no tuple of one
+        return lambda terms: tuple([terms[place] for place in found])
+    return itemgetter(*found)
 
 
 def _projected(join: Conjunction, found: Sequence[Bindings]) -> Sequence[Row]:

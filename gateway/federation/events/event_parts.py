@@ -11,6 +11,7 @@ from pyoxigraph import BlankNode, NamedNode, Quad
 
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.federation.wire import Part, WireError, own_label
+from gateway.journal.event_position import EventPosition
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 
 _INT = frozenset({int})
@@ -26,14 +27,14 @@ class Happened(NamedTuple):
 def event_part(event: CompoundEvent, ids: Sequence[int]) -> Part:
     """An event as it travels."""
     members: dict[str, object] = {
-        "position": str(event.position),
+        "position": event.position,
         "time": event.time,
         "term": event.name,
         "ids": ids,
     }
     if event.graph != DEFAULT_GRAPH:
         members["graph"] = event.name
-    return Part("event", members, triples=event.triples)
+    return Part("event", members, (), (), event.triples)
 
 
 def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
@@ -56,10 +57,20 @@ def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
         term_of(graph, default),
         quads,
         gateway=gateway,
-        position=part.position(),
+        position=_position(part),
         time=part.number("time"),
     )
     return Happened(event, ids)
+
+
+def _position(part: Part) -> EventPosition:
+    """Where an event stands: its three numbers, which are no text, as there are so many."""
+    value = part.members.get("position")
+    if not isinstance(value, list) or len(value) != 3 or not _INT.issuperset(map(type, value)):
+        raise WireError("an event's position is none")
+    if min(value) < 0:
+        raise WireError("an event's position is none")
+    return EventPosition(*value)
 
 
 def _graph(part: Part, gateway: str) -> GraphName:

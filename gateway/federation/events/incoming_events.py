@@ -126,12 +126,17 @@ class IncomingEvents:
         """An event that came, for those queries that have not had it; None for none."""
         event, queries, counts = happened.event, self._queries, self.counts
         position, graph = event.position, event.name
-        known = [(id_, queries[id_]) for id_ in happened.ids if id_ in queries]
-        found = [id_ for id_, query in known if query.takes(position, graph)]
+        is_known, found = False, []
+        for id_ in happened.ids:
+            query = queries.get(id_)
+            if query is not None:
+                is_known = True
+                if query.takes(position, graph):
+                    found.append(id_)
         counts.received += 1
-        counts.late += not known
+        counts.late += not is_known
         if not found:
-            counts.duplicates += bool(known)
+            counts.duplicates += is_known
             return None
         return happened if len(found) == len(happened.ids) else Happened(event, found)
 

@@ -438,7 +438,7 @@ async def test_others_are_answered_as_ever() -> None:
         assert not made.victim.missing(asked)
         told(made.victim.begin(asked, told))
         made.snapshot(quad(7))
-        event = {"position": "1-0.1", "time": 1, "term": "urn:e", "ids": [1, 2, 3]}
+        event = {"position": [1, 0, 1], "time": 1, "term": "urn:e", "ids": [1, 2, 3]}
         for number in (5, 1, 9, 2):
             made.hostile.say(Channel.DATA, Part("event", event, [quad(7)]), number=number)
             made.hostile.say(
