@@ -31,6 +31,13 @@ MOST_QUADS = 50_000
 MOST_ASKED = 1_024
 """Subjects of a predicate of which the store's answer is kept until the next change."""
 
+_AS_LOOK_UP, _AS_ROW = 16, 3
+"""Quads that are put into an index in the time of a look-up in the store, and of each of its rows.
+"""
+
+_FEWEST_INDEXED = 1_000
+"""A smaller table is asked as often as one of this size before it has an index."""
+
 _FEWEST_LATE = 1_000
 """Changes that may wait at any rate."""
 
@@ -171,13 +178,14 @@ def _known(subject: Term, known: dict[Term, Collection[Term]], ask: Objects) -> 
 
 
 class _Table:
-    """The quads of one predicate and graph, by subject, and by object once one is looked up.
+    """The quads of one predicate and graph, by subject, and by object once many are looked up.
 
     Of one that is too big the store is asked, of a subject once until its quads change.
     """
 
     __slots__ = (
         "_answers",
+        "_asked_for",
         "_by_object",
         "_by_subject",
         "_is_filled",
@@ -198,6 +206,7 @@ class _Table:
         self._is_filled = False
         self._by_subject: Index = {}
         self._by_object: Index | None = None
+        self._asked_for = 0
         self._late: list[Run] = []
         self._late_quads = 0
         self._too_big = False
@@ -244,8 +253,7 @@ class _Table:
             quad = found.get(object_)
             return () if quad is None else (quad,)
         if object_ is not None:
-            found = self._objects().get(object_)
-            return () if found is None else found.values()
+            return self._to(object_)
         return [quad for quads in self._by_subject.values() for quad in quads.values()]
 
     def held(self, subject: Term) -> Collection[Term]:
@@ -265,14 +273,24 @@ class _Table:
         predicate, graph = self._place
         return [quad.object for quad in self._store.match(subject, predicate, None, graph)]
 
-    def _objects(self) -> Index:
-        """The index by object; what is only looked up by subject does without."""
+    def _to(self, object_: Term) -> Iterable[Quad]:
+        """The quads with an object: the store's, until asking it has cost as much as an index."""
         index = self._by_object
         if index is None:
-            index = self._by_object = {}
-            for subject, quads in self._by_subject.items():
-                for object_, quad in quads.items():
-                    index.setdefault(object_, {})[subject] = quad
+            if self._asked_for < max(self._size, _FEWEST_INDEXED):
+                predicate, graph = self._place
+                asked = list(self._store.match(None, predicate, object_, graph))
+                self._asked_for += _AS_LOOK_UP + _AS_ROW * len(asked)
+                return asked
+            index = self._by_object = self._indexed()
+        found = index.get(object_)
+        return () if found is None else found.values()
+
+    def _indexed(self) -> Index:
+        index: Index = {}
+        for subject, quads in self._by_subject.items():
+            for object_, quad in quads.items():
+                index.setdefault(object_, {})[subject] = quad
         return index
 
     def refresh(self) -> None:

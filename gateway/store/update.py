@@ -3,7 +3,8 @@
 `Store.update` of pyoxigraph is atomic but does not say what changed. So each operation's WHERE is
 evaluated, its templates are instantiated, and what they change is collected in a `Working` view;
 the net Delta is then applied in one transaction. Texts of one shape share a plan, with their
-constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3 and 4.
+constants as bindings (`sparql.shape`); of ground data the quads are read at once. Source: SPARQL
+1.1 Update, sections 3 and 4.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from gateway.errors import BadRequestError, UpdateFailedError
 from gateway.rdf.canonical import canonical, canonical_quad
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
+from gateway.rdf.ground_data import GroundData, ground_data
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.runtime.text_cache import remembered
@@ -136,6 +138,9 @@ def bind_update(text: str, using: Dataset | None = None) -> BoundUpdate:
 
     Raises what `compile_update` raises.
     """
+    data = ground_data(text)
+    if data is not None:
+        return UpdatePlan(text, (GroundStep(data),)), {}
     found = _shapes(using).find(text)
     return found or (compile_update(text, using), {})
 
@@ -220,6 +225,24 @@ class Data:
             working.remove(self._template.instantiate((row,)))
         else:
             _insert(working, self._template, (row,))
+
+
+class GroundStep:
+    """INSERT DATA or DELETE DATA of quads in the default graph that are known beforehand."""
+
+    __slots__ = ("_deletes", "_quads")
+
+    def __init__(self, data: GroundData) -> None:
+        self._quads = list(map(canonical_quad, data.quads))
+        self._deletes = data.deletes
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """Add or remove the quads."""
+        del bindings
+        if self._deletes:
+            working.remove(self._quads)
+        else:
+            working.state(self._quads)
 
 
 class KnownChange:

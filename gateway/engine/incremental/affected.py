@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from gateway.engine.incremental.core import Solutions, join_core
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
-from gateway.engine.incremental.seeds import AFTER, BEFORE, BOTH, Seeds, core_seeds
+from gateway.engine.incremental.seeds import AFTER, BEFORE, BOTH, Seeds, core_seeds, only_star
 from gateway.engine.incremental.solve import Keep, solve, take
 from gateway.engine.incremental.states import State, States
 from gateway.engine.incremental.unchanged import part_of
@@ -23,6 +23,14 @@ def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]
     Each solution is evaluated for the first seeds that it extends: so it counts as often as it is
     there. Where a whole subject comes or goes, its first pattern's seed answers for all others.
     """
+    star = only_star(plan)
+    changed = None if star is None else star.changed(states)
+    if star is not None and changed is not None:
+        lost, won = (
+            join_core(plan, states.after, starts, star.names, star.places) if starts else starts
+            for starts in changed
+        )
+        return lost, won
     before: Solutions = []
     after: Solutions = []
     done: list[Seeds] = []

@@ -50,7 +50,7 @@ class IncrementalQuery:
             lost, won = changed_solutions(plan, states)
             before += lost
             after += won
-        return self.rows(before), self.rows(after)
+        return self.rows(before) if before else [], self.rows(after) if after else []
 
     def everything(self, now: Now) -> list[Row]:
         """The rows of all solutions."""

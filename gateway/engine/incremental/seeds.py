@@ -65,12 +65,19 @@ class CoreSeeds(NamedTuple):
 
 def core_seeds(plan: Plan, states: States) -> CoreSeeds:
     """What the changed quads seed in the core of a plan."""
-    if not plan.sources:
-        plan.sources.extend(_sources(plan))
     found = CoreSeeds([], [])
-    for source in plan.sources:
+    for source in _sources_of(plan):
         source.find(states, found)
     return found
+
+
+def only_star(plan: Plan) -> "StarSource | None":
+    """The star that a plan is, but for filters of the solutions one by one; None if it is more."""
+    sources = _sources_of(plan)
+    if len(sources) > 1 or plan.steps or plan.tables:
+        return None
+    source = next(iter(sources), None)
+    return source if isinstance(source, StarSource) else None
 
 
 class _PatternSource:
@@ -105,7 +112,7 @@ class _PatternSource:
             found.seeds.append(seeds)
 
 
-class _StarSource:
+class StarSource:
     """A star: each of its rows that changes is a seed."""
 
     def __init__(self, plan: Plan, arms: Sequence[JoinPattern], places: Sequence[int]) -> None:
@@ -123,14 +130,24 @@ class _StarSource:
         )
         names = [first.subject, *objects]
         self._names = tuple(name for name in names if isinstance(name, str))
-        self._places = tuple(places)
+        self.names = frozenset(self._names)
+        self.places = tuple(places)
         self._alone = [_PatternSource(plan, place) for place in places]
+
+    def changed(self, states: States) -> tuple[Solutions, Solutions] | None:
+        """Rows lost and won, as partial solutions; None where they are too many for it."""
+        change = self._star.changes(states.quads, states.runs)
+        return None if change.wide else (self._starts(change.lost), self._starts(change.won))
+
+    def _starts(self, rows: Sequence[Values]) -> Solutions:
+        names = self._names
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def find(self, states: States, found: CoreSeeds) -> None:
         """The seeds of a change."""
         change = self._star.changes(states.quads, states.runs)
         if change.lost or change.won:
-            seeds = Seeds(self._names, self._places)
+            seeds = Seeds(self._names, self.places)
             for side, rows in ((BEFORE, change.lost), (AFTER, change.won)):
                 for row in rows:
                     seeds.add(row, side)
@@ -145,7 +162,13 @@ class _StarSource:
                 each.find_in(change.wide, found)
 
 
-def _sources(plan: Plan) -> Iterable[_PatternSource | _StarSource]:
+def _sources_of(plan: Plan) -> Sequence["_PatternSource | StarSource"]:
+    if not plan.sources:
+        plan.sources.extend(_sources(plan))
+    return plan.sources
+
+
+def _sources(plan: Plan) -> Iterable[_PatternSource | StarSource]:
     constants = dict(plan.constants)
     patterns = [
         JoinPattern(each.subject, each.predicate, each.object, each.scope.name).put(constants)
@@ -155,7 +178,7 @@ def _sources(plan: Plan) -> Iterable[_PatternSource | _StarSource]:
         if len(places) == 1:
             yield _PatternSource(plan, places[0])
         else:
-            yield _StarSource(plan, [patterns[place] for place in places], places)
+            yield StarSource(plan, [patterns[place] for place in places], places)
 
 
 def _reader(places: Sequence[int]) -> Callable[[Values], Values]:

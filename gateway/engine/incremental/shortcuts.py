@@ -5,6 +5,7 @@ Place: under `expressions`. Source: SPARQL 1.1 Query Language, section 17.2 (thr
 """
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,9 @@ _COMPARISONS: Mapping[str, Comparison] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+_BEGINNINGS = re.compile(r"\^(?:([A-Za-z0-9_ ]+)|\(([A-Za-z0-9_ ]+(?:\|[A-Za-z0-9_ ]+)*)\))")
+"""`^this`, `^(this|that)`."""
+
 _KINDS = {"ISIRI": NamedNode, "ISURI": NamedNode, "ISBLANK": BlankNode, "ISLITERAL": Literal}
 
 
@@ -53,6 +57,8 @@ def shortcut(tree: algebra.Expression, names: Sequence[str]) -> Shortcut | None:
             return _connective(name == "||", [shortcut(each, names) for each in args])
         case algebra.Operation(name=name, args=(left, right)) if name in _COMPARISONS:
             return _comparison(_COMPARISONS[name], _operand(left, names), _operand(right, names))
+        case algebra.Operation(name="REGEX", args=(Variable(value=variable), Literal() as pattern)):
+            return _beginning(pattern, names.index(variable))
         case algebra.Operation(name=name, args=(Variable(value=variable),)) if name in _KINDS:
             return _kind(_KINDS[name], names.index(variable))
         case _:
@@ -148,3 +154,21 @@ def _kind(kind: type[Term], place: int) -> Shortcut:
         return ERROR if term is None else isinstance(term, kind)
 
     return is_of_kind
+
+
+def _beginning(pattern: Literal, place: int) -> Shortcut | None:
+    """A regular expression that asks how a string begins."""
+    found = _BEGINNINGS.fullmatch(pattern.value) if _is_string(pattern) else None
+    if found is None:
+        return None
+    beginnings = tuple((found[1] or found[2]).split("|"))
+
+    def begins(arguments: Arguments) -> Truth:
+        term = arguments[place]
+        if term is None:
+            return ERROR
+        if not isinstance(term, Literal) or term.datatype != _STRING:
+            return UNKNOWN
+        return term.value.startswith(beginnings)
+
+    return begins

@@ -139,11 +139,23 @@ class States:
         self.quads = store
         self.runs = artq.runs
         self._artq = artq
-        self._by_predicate = _by_predicate(artq.runs)
-        self.predicates = frozenset(self._by_predicate)
         self._findings = {} if findings is None else findings
-        forget(self._findings, self.predicates)
-        self.after = Now(store)
+        if self._findings:
+            forget(self._findings, self.predicates)
+
+    @cached_property
+    def predicates(self) -> frozenset[Term]:
+        """All that have changed."""
+        return frozenset(self._by_predicate)
+
+    @cached_property
+    def _by_predicate(self) -> Mapping[Term, Sides]:
+        return _by_predicate(self.runs)
+
+    @cached_property
+    def after(self) -> Now:
+        """The store as it is."""
+        return Now(self.quads)
 
     @cached_property
     def before(self) -> Past:

@@ -120,6 +120,8 @@ class IncrementalUnit(SingleMember):
             if isinstance(self._answer, Remembered):
                 return ((spu, self._answer.renew()),)
             raise
+        if not (removed or added) and isinstance(self._answer, Bag):
+            return ()
         return ((spu, self._answer.change(removed, added)),)
 
     def _first_answer(self, spu: Spu) -> Answer:

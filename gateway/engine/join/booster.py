@@ -127,26 +127,22 @@ class Booster:
     def _whole(self) -> WholePlan:
         return WholePlan(self._patterns, self._columns, self._parameters)
 
-    def changes(self, now: Quads, changed: Artq) -> Iterable[tuple[Key, Row, bool]]:
+    def changes(self, now: Quads, changed: Artq) -> list[tuple[Key, Row, bool]]:
         """The rows that lost and that won a derivation, True for those; `now` has the change."""
-        begun = self._begin(now, changed.runs)
-        return self._completed(now, changed, begun) if begun else ()
-
-    def _completed(
-        self, now: Quads, changed: Artq, begun: Mapping[Plan, Begun]
-    ) -> Iterator[tuple[Key, Row, bool]]:
+        found: list[tuple[Key, Row, bool]] = []
         before: Quads | None = None
-        for plan, (lost, won) in begun.items():
+        for plan, (lost, won) in self._begin(now, changed.runs).items():
             if plan.looks_at(changed.runs):
                 if lost:
                     if before is None:
                         before = Before(now, changed.added, changed.removed)
-                    yield from plan.complete(before, lost, changed.removed)
+                    found += plan.complete(before, lost, changed.removed)
                 if won:
-                    yield from plan.complete(now, won, changed.added)
+                    found += plan.complete(now, won, changed.added)
             else:
                 # What it looks up is the same before and after.
-                yield from plan.complete(now, [*lost, *won], ())
+                found += plan.complete(now, [*lost, *won], ())
+        return found
 
     def _begin(self, now: Quads, runs: Sequence[Run]) -> dict[Plan, Begun]:
         """What each plan begins with, of those that the changed quads concern."""
@@ -175,6 +171,11 @@ class Booster:
                 else:
                     its_runs.append(run)
         return concerned.items()
+
+    def prepare(self) -> None:
+        """Make the plans now, for who would not have the first change wait for them."""
+        if self._only is None:
+            _ = self._plans
 
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""

@@ -6,7 +6,7 @@ alone is a join too: each changed quad that matches is a row.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gateway.engine.join.booster import Booster
 from gateway.engine.join.conjunction import Conjunction
@@ -89,6 +89,7 @@ class JoinUnit:
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer: the first member's from the store, unless that is to be looked up."""
+        self._booster.prepare()
         self.derive(spu)
         if self._derivations is not None:
             answer = Counter(dict.fromkeys(self._derivations[self._members.key(spu)], 1))
@@ -119,17 +120,19 @@ class JoinUnit:
         if self._derivations is not None:
             self._derivations.clear()
 
-    def process(self, artq: Artq) -> Iterable[Change]:
+    def process(self, artq: Artq) -> Sequence[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
         changes = self._booster.changes(self._store, artq)
         return self._netted(changes) if changes else ()
 
-    def _netted(self, changes: Iterable[tuple[Key, Row, bool]]) -> Iterator[Change]:
+    def _netted(self, changes: Iterable[tuple[Key, Row, bool]]) -> list[Change]:
         rows: dict[Key, tuple[list[Row], list[Row]]] = {}
         for key, row, is_won in changes:
-            rows.setdefault(key, ([], []))[not is_won].append(row)
-        if not rows:
-            return
+            sides = rows.get(key)
+            if sides is None:
+                sides = rows[key] = [], []
+            sides[not is_won].append(row)
+        found: list[Change] = []
         whole = self._members.whole()
         for key, (added, removed) in rows.items():
             spus = whole[key]
@@ -137,8 +140,8 @@ class JoinUnit:
             results = consolidate(variables, added, removed)
             if self._derivations is not None:
                 results = _distinct(self._derivations[key], results)
-            for spu in spus:
-                yield spu, results
+            found += [(spu, results) for spu in spus]
+        return found
 
 
 class UnfilteredUnit(JoinUnit):

@@ -166,15 +166,14 @@ class Plan:
 
     def complete(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
-    ) -> Iterator[tuple[Key, Row, bool]]:
+    ) -> list[tuple[Key, Row, bool]]:
         """The rows of all extensions; patterns before the seed take no changed quad."""
         if self._alike is None or len(solutions) < 2:
             solutions = self._extended(state, solutions, changed)
         else:
             solutions = self._extended_together(self._alike, state, solutions, changed)
         key, row = self._key, self._row
-        for solution in solutions:
-            yield key(solution), row(solution), solution[0]
+        return [(key(solution), row(solution), solution[0]) for solution in solutions]
 
     def _extended(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]

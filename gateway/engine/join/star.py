@@ -28,6 +28,9 @@ Side = dict[int, Collection[Term]]
 State = Callable[[Term, int], Collection[Term]]
 """The objects that a subject has of an arm."""
 
+Takes = Callable[[Collection[Term]], Collection[Term]]
+"""Of objects those that an arm takes."""
+
 MOST_ROWS = 64
 """That one changed object of a subject may have a part in."""
 
@@ -115,9 +118,10 @@ class Star:
         self._graph = graph
         self._subjects = subjects
         self._arms = tuple(arms)
-        self._by_predicate: dict[Term, list[tuple[int, Arm]]] = {}
+        self._by_predicate: dict[Term, list[tuple[int, Takes | None]]] = {}
         for number, arm in enumerate(arms):
-            self._by_predicate.setdefault(arm.predicate, []).append((number, arm))
+            takes = None if arm.constant is None and arm.known is None else arm.takes
+            self._by_predicate.setdefault(arm.predicate, []).append((number, takes))
         self._now: Quads | None = None
         self._columns: Sequence[Column] = ()
 
@@ -129,8 +133,10 @@ class Star:
         if now is not self._now:
             self._now = now
             self._columns = [column_in(now, arm.predicate, self._graph) for arm in self._arms]
-        found = StarChange([], [], [], [])
         has = self._has
+        found_lost: Rows = []
+        found_won: Rows = []
+        whole: list[Term] = []
         wide: set[Term] = set()
         for subject, (removed, added) in touched.items():
             lost, won = _NOTHING, _NOTHING
@@ -142,13 +148,12 @@ class Star:
             except _WideError:
                 wide.add(subject)
                 continue
-            found.lost.extend(lost[0])
-            found.won.extend(won[0])
+            found_lost += lost[0]
+            found_won += won[0]
             if lost[1] or won[1]:
-                found.whole.append(subject)
-        if wide:
-            found.wide.extend(_of_subjects(runs, wide))
-        return found
+                whole.append(subject)
+        left = list(_of_subjects(runs, wide)) if wide else []
+        return StarChange(found_lost, found_won, whole, left)
 
     def _touched(self, runs: Iterable[Run]) -> dict[Term, tuple[Side, Side]]:
         """By subject, the objects of each arm that were removed, and that were added."""
@@ -157,12 +162,11 @@ class Star:
         for run in runs:
             if run.graph != graph:
                 continue
-            for number, arm in by_predicate.get(run.predicate, ()):
-                is_whole = arm.constant is None and arm.known is None
+            for number, takes in by_predicate.get(run.predicate, ()):
                 for subject, objects in run.by_subject.items():
                     if wanted is not None and subject not in wanted:
                         continue
-                    own = objects if is_whole else arm.takes(objects)
+                    own = objects if takes is None else takes(objects)
                     if not own:
                         continue
                     sides = found.get(subject)
@@ -190,6 +194,9 @@ class Star:
 
         Also whether these are all. Raises _WideError.
         """
+        own = changed.get(0)
+        if own is not None and len(state(subject, 0)) == len(own):
+            return self._all_rows(subject, own, state), True
         found: Rows = []
         unchanged: list[Collection[Term]] = [(subject,)]
         left = len(changed)
@@ -200,8 +207,7 @@ class Star:
             if own is not None:
                 behind = self._behind(number, subject, state)
                 if behind is not None:
-                    if prod(map(len, (*unchanged, *behind))) > MOST_ROWS:
-                        raise _WideError
+                    _require_few(*unchanged, *behind)
                     at = () if arm.constant is not None else (own,)
                     found += product(*unchanged, *at, *behind)
                 left -= 1
@@ -214,6 +220,20 @@ class Star:
                 unchanged.append(stays)
         return found, False
 
+    def _all_rows(self, subject: Term, first: Collection[Term], state: State) -> Rows:
+        """The rows of a state in which all objects of the first arm are changed ones.
+
+        So it is with what comes, or goes, as a whole. Raises _WideError.
+        """
+        behind = self._behind(0, subject, state)
+        if behind is None:
+            return []
+        if behind:
+            _require_few(*behind)
+        if self._arms[0].constant is None:
+            return list(product((subject,), first, *behind))
+        return list(product((subject,), *behind)) if behind else [(subject,)]
+
     def _behind(self, number: int, subject: Term, state: State) -> list[Collection[Term]] | None:
         """What the arms behind this one have; None where one has nothing."""
         arms = self._arms
@@ -225,6 +245,12 @@ class Star:
             if arms[other].constant is None:
                 found.append(objects)
         return found
+
+
+def _require_few(*objects: Collection[Term]) -> None:
+    """Raise _WideError where one changed object would be in too many rows."""
+    if prod(map(len, objects)) > MOST_ROWS:
+        raise _WideError
 
 
 def _had(has: State, removed: Side, added: Side) -> State:

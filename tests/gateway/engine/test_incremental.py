@@ -227,3 +227,19 @@ def test_a_subject_that_comes_whole_is_looked_up_once_for_all_its_patterns() -> 
 
 def _must_not_be_asked(*_: object) -> None:
     raise AssertionError("it has been looked up before")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^A", "^(A|B)", "^(An|A B|9_)", "A", "^", "^A$", "^a.", "^(A|)"]
+)
+def test_how_a_string_begins_is_what_the_store_says(pattern: str) -> None:
+    engine, oracle = Engine.open(), Engine.open(oracle=True)
+    for each in (engine, oracle):
+        each.subscribe(f'SELECT * {{ ?s <urn:p> ?v FILTER regex(?v, "{pattern}") }}')
+    values = ['"Anna"', '"a"', '"bA"', '"A B"', '"9_"', '"\\nA"', '""', '"Bert"@de', "9", "<urn:A>"]
+    text = f"INSERT DATA {{ <urn:s> <urn:p> {', '.join(values)} }}"
+    for request in (text, text.replace("INSERT", "DELETE")):
+        ours, theirs = (each.update(request).notifications for each in (engine, oracle))
+        assert [tuple(map(sorted, _values(each))) for each in ours] == [
+            tuple(map(sorted, _values(each))) for each in theirs
+        ]
