@@ -402,18 +402,21 @@ class Program:
     def wait_for(self, words: str, timeout_s: float = WAIT_S) -> str:
         """The next line with these words; fails when the process ends before."""
         try:
-            while (line := self._lines.get(timeout=timeout_s)) is not None:
-                self._said.append(line)
-                if words in line:
-                    return line
+            return self.line_with(words, timeout_s)
         except queue.Empty:
-            self._process.send_signal(signal.SIGABRT)  # it says where each of its threads is
-            self._reader.join()
+            self._abort()
             self._said.append(f"silent for {timeout_s:g} s, then\n")
             while (line := self._lines.get()) is not None:
                 self._said.append(line)
-        said = "".join(self._said[-200:])
-        pytest.fail(f"{self._command[0]} ended without {words!r}: {said}")
+        pytest.fail(self._without(words))
+
+    def line_with(self, words: str, timeout_s: float) -> str:
+        """The next line with these words. Raises queue.Empty where none comes for so long."""
+        while (line := self._lines.get(timeout=timeout_s)) is not None:
+            self._said.append(line)
+            if words in line:
+                return line
+        pytest.fail(self._without(words))
 
     def rest_until(self, words: str, timeout_s: float = WAIT_S) -> list[str]:
         """The lines before the next one with these words."""
@@ -439,6 +442,19 @@ class Program:
         """SIGKILL, wherever it is."""
         self._process.kill()
         self._process.wait()
+        self._reader.join()
+
+    def _without(self, words: str) -> str:
+        said = "".join(self._said[-200:])
+        return f"{self._command[0]} ended without {words!r}: {said}"
+
+    def _abort(self) -> None:
+        """Have it say where each of its threads is, and end it with all that it has started."""
+        self._process.send_signal(signal.SIGABRT)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(WAIT_S)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._reader.join()
 
     def _read(self) -> None:

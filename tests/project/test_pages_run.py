@@ -171,7 +171,7 @@ def _runs(terminal: Terminal, block: Block, typed: str, told: str) -> None:
 def _tells(program: Program, told: str, terminal: Terminal, then: str) -> bool:
     terminal.run(commands(then))
     try:
-        program.wait_for(told, AGAIN_S)
+        program.line_with(told, AGAIN_S)
     except Empty:
         return False
     return True
