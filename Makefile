@@ -51,6 +51,7 @@ run: $(SETUP) dashboard-if-can ## the demo: a gateway, simulated devices, standi
 dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
 
 test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can sparkplug-client interop ## every test but the slow ones
+	@rm -f build/unsteady.txt
 	$(BIN)/pytest -q --doctest-modules --ignore $(OF_BYTEWAX) $(PACKAGES)
 	$(AGAIN) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "not slow and not alone and not appliance"
 	$(AGAIN) -m "alone and not slow" $(ALONE)

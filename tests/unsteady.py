@@ -51,7 +51,8 @@ def pytest_terminal_summary(
     ]
     kept = config.rootpath / "build" / "unsteady.txt"
     kept.parent.mkdir(exist_ok=True)
-    kept.write_text("\n\n".join(f"{each.nodeid}\n{each.longreprtext}" for each in reports))
+    with kept.open("a") as file:  # `make test` has two runs
+        file.writelines(f"{each.nodeid}\n{each.longreprtext}\n\n" for each in reports)
 
 
 def _failed(config: pytest.Config) -> list[str]:

@@ -34,7 +34,8 @@ Layout = tuple[Term, ...]
 REPEATED = -1
 
 LAID_OUT = 16
-"""What is known of a layout is kept where it has no more than so many."""
+LAID_OUT_CHARACTERS = 2_048
+"""What is known of a layout is kept where it has no more predicates, nor these more characters."""
 
 
 class CompoundEvent:
@@ -97,6 +98,13 @@ class CompoundEvent:
     def has_layout(self, known: Layout) -> None:
         """Have an equal layout, which others know by its identity."""
         self._layout = known
+
+    @cached_property
+    def is_short(self) -> bool:
+        """Whether what is known of its layout is to be kept: an enemy's takes no memory."""
+        if len(self) > LAID_OUT:
+            return False
+        return sum(len(str(term)) for term in self.layout) <= LAID_OUT_CHARACTERS
 
     @property
     def places(self) -> Mapping[Term, int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 from pyoxigraph import DefaultGraph
 
-from gateway.engine.compound.event import LAID_OUT, REPEATED, CompoundEvent, Layout
+from gateway.engine.compound.event import REPEATED, CompoundEvent, Layout
 from gateway.engine.join.join_pattern import JoinPattern
 from gateway.rdf.terms import GraphName, Term
 
@@ -104,7 +104,7 @@ class EventChain:
             found = False
         elif REPEATED in places:
             found = True
-        if len(event) <= LAID_OUT:
+        if event.is_short:
             self._layout, self._places = event.layout, found
         return found
 

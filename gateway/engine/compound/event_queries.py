@@ -83,7 +83,7 @@ class EventQueries:
             event.has_layout(layout)
             return found
         found = tuple(self._looked_up(event))
-        if len(event) <= LAID_OUT and self._is_as_laid_out(event):
+        if event.is_short and self._is_as_laid_out(event):
             if len(self._laid_out) >= _LAYOUTS:
                 self._laid_out.clear()
             self._laid_out[event.layout] = event.layout, found

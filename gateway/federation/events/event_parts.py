@@ -69,7 +69,7 @@ def _position(part: Part) -> EventPosition:
     if not isinstance(value, list) or len(value) != 3 or not _INT.issuperset(map(type, value)):
         raise WireError("an event's position is none")
     if min(value) < 0:
-        raise WireError("an event's position is none")
+        raise WireError("an event's position is before all")
     return EventPosition(*value)
 
 

@@ -1,12 +1,14 @@
 """What is known of the layout of an event, its predicates in order, is right for the next one."""
 
+import sys
 from itertools import permutations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Quad, QuerySolutions
 
-from gateway.engine.compound.event import LAID_OUT, CompoundEvent
+from gateway.engine.compound.event import LAID_OUT, LAID_OUT_CHARACTERS, CompoundEvent
 from gateway.engine.compound.event_queries import EventQueries
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.limits import Limits
@@ -95,3 +97,16 @@ def test_a_longer_event_is_answered_too() -> None:
     for _ in range(2):
         assert with_rows(queries, event_of(quads)) == {TEXTS[0]: [(n0, n1, n2)]}
     assert with_rows(queries, event_of(quads[1:])) == {}
+
+
+@pytest.mark.parametrize("length", [1, LAID_OUT_CHARACTERS])
+def test_nothing_is_kept_of_an_event_with_long_predicates(length: int) -> None:
+    queries = EventQueries()
+    queries.add(query_of(TEXTS[0]))
+    n0, n1, n2 = (NamedNode(f"urn:n{number}") for number in range(3))
+    quads = [Quad(n0, NamedNode("urn:p0"), n1), Quad(n1, NamedNode("urn:p1"), n2)]
+    event = event_of([*quads, Quad(n0, NamedNode("urn:" + "q" * length), n2)])
+    held = sys.getrefcount(event.layout)
+    assert with_rows(queries, event) == {TEXTS[0]: [(n0, n1, n2)]}
+    is_held_elsewhere = sys.getrefcount(event.layout) > held
+    assert is_held_elsewhere == (length == 1)
